@@ -518,9 +518,7 @@ struct AsyncCodecTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a decoder that ignores its cancellation fails its load in time, and holds its memory until it returns`()
-        async throws
-    {
+    @Test func `a decoder that ignores its cancellation holds its memory, and not its load`() async throws {
         var service = Service()
         service.byteCount = 60
         service.stubbornExecutor = executor

@@ -59,7 +59,7 @@ struct AFImageDownloaderTests {
         await pipeline.shutDown()
     }
 
-    @Test func `pipelines share neither downloads nor images, and loads of one pipeline share both`() async throws {
+    @Test func `pipelines share neither downloads nor images, and loads of one share both`() async throws {
         let origin = try origin { $0.stalling(at: .beforeHead) }
         defer { origin.stop() }
         let request = request(origin)

@@ -122,9 +122,7 @@ struct ImageConverterTests {
     }
 
     @Test(arguments: targets.indices)
-    func `no side of a result exceeds its maximum, and one has it, whatever the shape of the image`(
-        target: Int
-    ) throws {
+    func `no side of a result exceeds its maximum, whatever the shape of the image`(target: Int) throws {
         for (width, height) in [(997, 3), (3, 997), (333, 332), (64, 65)] {
             let file = try ImageEncoder.png().encode(.coordinates(PixelSize(width: width, height: height)))
             for box in [PixelSize(width: 32, height: 32), PixelSize(width: 60, height: 2)] {

@@ -15,20 +15,29 @@ struct AsyncCodecDeadline: Sendable {
     /// never end, and throws `error`.
     fileprivate func limit<Value: Sendable>(
         on taskExecutor: (any TaskExecutor)?, throwing error: any Error,
-        _ body: @escaping @Sendable () async throws -> Value, abandon: (Task<Value, any Error>) -> Void
+        _ body: @escaping @Sendable () async throws -> Value, abandon: (Task<Void, any Error>) -> Void
     ) async throws -> Value {
-        // Tasks of a group would all have to end.
-        let call = Task(executorPreference: taskExecutor) { try await body() }
+        // The value is not that of the task, which would be a second holder of an image.
+        let outcome = Locked<Value?>(nil)
+        // The tasks of a group would all have to end.
+        let call = Task(executorPreference: taskExecutor) {
+            let value = try await body()
+            outcome.withLock { $0 = value }
+        }
         let timer = Task(executorPreference: taskExecutor) { [clock, timeout] in try await clock.sleep(for: timeout) }
         Task(executorPreference: taskExecutor) {
             _ = await call.result
             timer.cancel()
         }
         return try await withTaskCancellationHandler {
-            guard case .success = await timer.result else { return try await call.value }
-            call.cancel()
-            abandon(call)
-            throw error
+            if case .success = await timer.result {
+                call.cancel()
+                abandon(call)
+                throw error
+            }
+            try await call.value
+            guard let value = outcome.withLock({ $0.take() }) else { throw CancellationError() }
+            return value
         } onCancel: {
             call.cancel()
         }
