@@ -79,7 +79,7 @@ extension HTTPFetcher {
     func fetch(_ text: String, pauses: Watched<[Duration]>? = nil) async throws -> Download {
         let result = try await fetch(
             HTTPRequest(url: try #require(URL(string: text)), idleTimeout: .seconds(120)),
-            pause: { wait, network in
+            pause: TransferPause { wait, network in
                 pauses?.update { $0.append(wait) }
                 return try await network?.run() ?? true
             }, report: { _ in })

@@ -276,10 +276,12 @@ private struct Transfer {
                 wait?.end(.success)
                 return try await fetcher.fetch(
                     request,
-                    pause: { pause, network in
+                    pause: TransferPause { pause, network in
                         try await LoadSpan.run(.queueWait, detail: "retry") {
                             try await gate.backOff(id, for: pause, until: network, priority)
                         }
+                    } regainingSlot: {
+                        try await gate.regainSlot(id, priority)
                     }, onBytes: onBytes
                 ) { report(.progress($0)) }
             }

@@ -27,7 +27,7 @@ struct FileDownloadTests {
         let request = HTTPRequest(url: try #require(URL(string: url)), idleTimeout: .seconds(120))
         let path = path ?? self.path
         let result = try await HTTPFetcher.make(transport, clock: ManualClock(now: Date()), change).fetch(
-            request, to: path, pause: { _, _ in true }, report: { _ in })
+            request, to: path, pause: TransferPause { _, _ in true }, report: { _ in })
         return DownloadedFile(result, path: path)
     }
 

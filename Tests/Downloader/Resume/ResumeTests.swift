@@ -186,7 +186,9 @@ struct ResumeTests {
         let script = Script([broken(4_000), rest(4_000)])
         let fetcher = HTTPFetcher.make(script) { $0.retries() }
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
-        _ = try await fetcher.fetch(request, pause: { _, _ in true }) { step in steps.update { $0.append(step) } }
+        _ = try await fetcher.fetch(request, pause: TransferPause { _, _ in true }) { step in
+            steps.update { $0.append(step) }
+        }
         #expect(steps.value.map(\.received) == [0, 4_000, 10_000])
         #expect(steps.value.allSatisfy { $0.expected == 10_000 })
     }

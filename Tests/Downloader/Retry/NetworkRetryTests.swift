@@ -117,20 +117,47 @@ struct NetworkRetryTests {
         #expect(script.requests.value.count == 1)
     }
 
-    @Test func `a download that waits for the network has no slot, and waits for one for its alternative`()
-        async throws
-    {
-        let transport = FakeTransport { [clock] request in
+    /// A transport without a network for `/a`, and with a response after 40 seconds for others.
+    private var halfOffline: FakeTransport {
+        FakeTransport { [clock] request in
             if request.url.path == "/a" { throw HTTPTransportError(.offline, "no network") }
             try await clock.sleep(for: .seconds(40))
             return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data("x".utf8)))
         }
-        let mirror = HTTPRequest(url: try #require(URL(string: "http://h/mirror")))
+    }
+
+    /// A downloader with one slot.
+    private func downloader(_ transport: any HTTPTransport, mirror: HTTPRequest? = nil) -> Downloader {
         var configuration = DownloaderConfiguration(maxConcurrentDownloads: 1)
         configuration.retry = policy
         configuration.networkMonitor = network
-        configuration.alternatives = { $0.url.path == "/a" ? [mirror] : [] }
-        let downloader = Downloader(transport: transport, configuration: configuration, clock: clock)
+        if let mirror { configuration.alternatives = { $0.url.path == "/a" ? [mirror] : [] } }
+        return Downloader(transport: transport, configuration: configuration, clock: clock)
+    }
+
+    @Test func `a download whose wait for the network ends fails while others have all slots`() async throws {
+        let downloader = downloader(halfOffline)
+        let waiting = Task { try await downloader.download(try web("http://h/a")) }
+        try await network.waitForWaits()
+        let other = Task { try await downloader.download(try web("http://h/b")) }
+        // The maximum time of the wait, and the other request.
+        try await clock.waitForSleepers(count: 2)
+
+        clock.advance(by: .seconds(30))
+
+        #expect(try await failure { try await waiting.value }.code == .transport(.offline))
+        #expect(downloader.transferCounts == (1, 0))
+        clock.advance(by: .seconds(10))
+        #expect(try await other.value.data == Data("x".utf8))
+        #expect(downloader.transferCounts == (0, 0))
+    }
+
+    @Test func `a download that waits for the network has no slot, and waits for one for its alternative`()
+        async throws
+    {
+        let transport = halfOffline
+        let mirror = HTTPRequest(url: try #require(URL(string: "http://h/mirror")))
+        let downloader = downloader(transport, mirror: mirror)
         let waiting = Task { try await downloader.download(try web("http://h/a")) }
         try await network.waitForWaits()
         let other = Task { try await downloader.download(try web("http://h/b")) }

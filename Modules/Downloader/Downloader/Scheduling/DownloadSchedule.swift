@@ -54,6 +54,9 @@ struct DownloadSchedule: Sendable {
     /// - Complexity: O(*n*).
     var backingOffCount: Int { transfers.values.count { $0.state == .backingOff } }
 
+    /// Whether a transfer backs off, so that it has no slot.
+    func isBackingOff(_ id: Int) -> Bool { transfers[id]?.state == .backingOff }
+
     /// Whether the schedule holds a transfer. It holds none that needs no slot.
     func contains(_ id: Int) -> Bool { transfers[id] != nil }
 

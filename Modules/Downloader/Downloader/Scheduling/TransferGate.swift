@@ -128,7 +128,8 @@ final class TransferGate: Sendable {
     }
 
     /// Releases the slot of a running transfer, pauses, waits for the network, then waits for a slot again, with the
-    /// priority of then. Throws `CancellationError` if the task is canceled.
+    /// priority of then. Without a network, the transfer has no slot until ``regainSlot(_:_:)``. Throws
+    /// `CancellationError` if the task is canceled.
     ///
     /// - Parameters:
     ///   - id: The number of the transfer.
@@ -143,10 +144,17 @@ final class TransferGate: Sendable {
         state.withLock { $0.servers.backOff(id) }
         pump()
         try await clock.sleep(for: pause)
-        let isOnline = try await network?.run() ?? true
-        // Also without a network, because the transfer may continue with an alternative.
+        // Without a network, the transfer usually ends, and must not wait for the transfers that run.
+        guard try await network?.run() ?? true else { return false }
         try await waitForSlot(id, retrying: priority)
-        return isOnline
+        return true
+    }
+
+    /// Waits for a slot if ``backOff(_:for:until:_:)`` has returned without one. Throws `CancellationError` if the task
+    /// is canceled.
+    func regainSlot(_ id: Int, _ priority: PriorityHandle) async throws {
+        guard state.withLock({ $0.servers.isBackingOff(id) }) else { return }
+        try await waitForSlot(id, retrying: priority)
     }
 
     /// Ends the waits of transfers that have not begun, and the pause.

@@ -44,8 +44,7 @@ final class HTTPFetcher: Sendable {
     /// - Parameters:
     ///   - request: The request that ``prepare(_:)`` returned.
     ///   - transferRequest: A transfer with a retry policy that replaces the configuration's. Default: nil.
-    ///   - pause: A closure that waits before a retry and may release the slot in the meantime. Default: nil, the task
-    ///     sleeps.
+    ///   - pause: The pauses before retries, which may release the slot in the meantime. Default: nil, the task sleeps.
     ///   - onBytes: A closure that receives the bytes as they arrive, before the configuration transforms them.
     ///     Default: nil.
     ///   - report: A closure that receives progress reports. Any thread may call it, and it must not block. The
@@ -59,7 +58,7 @@ final class HTTPFetcher: Sendable {
         guard needsFallbacks else {
             return try await fetchOnce(request, renewal, transferRequest, pause, onBytes, report)
         }
-        return try await firstSuccess(request, renewal) { [self] in
+        return try await firstSuccess(request, renewal, pause) { [self] in
             try await fetchOnce($0, $1, transferRequest, pause, onBytes, report)
         }
     }
@@ -102,7 +101,7 @@ final class HTTPFetcher: Sendable {
                 return result.summary
             }
         }
-        return try await firstSuccess(request, transferRequest?.renewal) { [self] source, renewal in
+        return try await firstSuccess(request, transferRequest?.renewal, pause) { [self] source, renewal in
             try await FileSink.write(path, threads: threads) { [self] sink in
                 var transfer = transfer(of: source, renewal, transferRequest, into: sink, pause, report)
                 defer { sink = transfer.sink }
@@ -148,7 +147,7 @@ final class HTTPFetcher: Sendable {
     /// - Throws: The error of the first request if none succeeds, ``DownloadError`` `transport(.timedOut)` after the
     ///   total timeout, or `CancellationError`.
     private func firstSuccess(
-        _ request: HTTPRequest, _ renewal: Renewal?,
+        _ request: HTTPRequest, _ renewal: Renewal?, _ pause: TransferPause?,
         _ fetch: @escaping @Sendable (HTTPRequest, Renewal?) async throws -> TransferResult
     ) async throws -> TransferResult {
         let deadline = Deadline(
@@ -161,7 +160,11 @@ final class HTTPFetcher: Sendable {
                 } catch let first as DownloadError where first.code != .notModified && first.code != .declined {
                     for (index, alternative) in (configuration.alternatives?(request) ?? []).enumerated() {
                         do {
-                            return try await fetchAlternative(alternative, index, of: request, after: first, fetch) {
+                            return try await fetchAlternative(alternative, index, of: request, after: first) {
+                                // The wait for the network before may have ended without a slot.
+                                try await pause?.regainSlot()
+                                return try await fetch($0, $1)
+                            } renewed: {
                                 try await renewal?() ?? request
                             }
                         } catch is DownloadError {

@@ -19,13 +19,13 @@ struct SourceFetcher: Sendable {
     ///
     /// - Parameters:
     ///   - transfer: The source, the destination and the retry policy.
-    ///   - pause: A closure that waits before a retry.
+    ///   - pause: The pauses before retries.
     ///   - onBytes: A closure that receives the bytes as they arrive. It is not called for a transfer to a file.
     ///     Default: nil.
     ///   - report: A closure that receives progress reports. Any thread may call it, and it must not block.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func fetch(
-        _ transfer: TransferRequest, pause: @escaping TransferPause, onBytes: DownloadRequest.BytesHandler? = nil,
+        _ transfer: TransferRequest, pause: TransferPause, onBytes: DownloadRequest.BytesHandler? = nil,
         report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> TransferResult {
         guard transfer.path == nil, case .http(let request) = transfer.source else {
@@ -36,7 +36,7 @@ struct SourceFetcher: Sendable {
 
     /// Fetches less common transfers. A separate function, so that the async frames of the common path stay small.
     private func fetchUncommon(
-        _ transfer: TransferRequest, _ pause: @escaping TransferPause, _ onBytes: DownloadRequest.BytesHandler?,
+        _ transfer: TransferRequest, _ pause: TransferPause, _ onBytes: DownloadRequest.BytesHandler?,
         _ report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> TransferResult {
         switch (transfer.source, transfer.path) {

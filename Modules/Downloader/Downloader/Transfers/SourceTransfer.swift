@@ -3,9 +3,22 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A closure that returns after a duration, like ``/AlcedoCore/TimeSource/sleep(for:)``, and after the wait for the
-/// network, if there is one. Returns whether the network is available, true without a wait.
-typealias TransferPause = @Sendable (_ duration: Duration, _ network: NetworkWait?) async throws -> Bool
+/// The pauses of a transfer between its attempts.
+struct TransferPause: Sendable {
+    typealias Pause = @Sendable (_ duration: Duration, _ network: NetworkWait?) async throws -> Bool
+
+    /// A closure that returns after a duration, like ``/AlcedoCore/TimeSource/sleep(for:)``, and after the wait for the
+    /// network, if there is one. Returns whether the network is available, true without a wait. If it is not, the
+    /// transfer may have no slot, and calls ``regainSlot`` before it sends another request.
+    let run: Pause
+    /// A closure that returns when the transfer has a slot.
+    let regainSlot: @Sendable () async throws -> Void
+
+    /// Creates pauses, by default of a transfer that needs no slot.
+    init(_ run: @escaping Pause, regainingSlot: @escaping @Sendable () async throws -> Void = {}) {
+        (self.run, regainSlot) = (run, regainingSlot)
+    }
+}
 
 /// A download from one URL. A failed attempt is repeated if the failure, the retry policy and the retry budget allow
 /// it. If the content can be resumed, the next attempt requests only the missing bytes.
@@ -43,7 +56,8 @@ struct SourceTransfer<Sink: ContentSink> {
         self.partialContents = partialContents
         (self.http, first, self.random, self.sink) = (http, request, random, sink)
         self.pause =
-            pause ?? { [clock = http.clock] duration, network in
+            pause
+            ?? TransferPause { [clock = http.clock] duration, network in
                 try await clock.sleep(for: duration)
                 return try await network?.run() ?? true
             }
@@ -85,7 +99,7 @@ struct SourceTransfer<Sink: ContentSink> {
         }
         await keepPartialContent(after: failure)
         guard let wait = waitingTime(after: failure, attempts: attempts) else { throw failure }
-        guard try await pause(wait, networkWait(after: failure)) else { throw failure }
+        guard try await pause.run(wait, networkWait(after: failure)) else { throw failure }
         if let renewal { try await renew(renewal) }
     }
 
