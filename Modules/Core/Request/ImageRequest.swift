@@ -154,7 +154,8 @@ public struct ImageRequest: Sendable {
     /// newer one. Local sources, and requests that may not use the network, are not checked. Default: false.
     public var showsCachedFirst = false
     /// Whether a larger image from memory is accepted if it differs only in ``DecodingOptions/target``, or in the size
-    /// of the view that shows it. Default: false.
+    /// of the view that shows it. Like each image in memory, it may have been made before the source changed.
+    /// Default: false.
     public var acceptsLargerCachedImage = false
     /// The size of the view for which the first processor resizes the image; nil for a request without a view. Not part
     /// of the key, which contains the processor.
@@ -162,6 +163,10 @@ public struct ImageRequest: Sendable {
     /// Whether previews are produced while the bytes arrive: of the decoded part of the image, and of the thumbnail
     /// that a JPEG, HEIF or AVIF file can contain. When requests share a load, the value of the first request applies.
     /// Default: false.
+    ///
+    /// Some programs change an image and keep the thumbnail of the file. A thumbnail with the aspect ratio of the image
+    /// is then shown as a preview, although the image has changed since. The finished image does not contain it. Images
+    /// in caches are no previews: see ``showsCachedFirst`` and ``acceptsLargerCachedImage``.
     public var deliversPreviews = false
     /// The maximum number of original bytes for which the response has them in ``ImageResponse/data``; zero for no
     /// bytes. Default: 0. Not part of the key.
