@@ -80,7 +80,12 @@ extension ImagePipeline {
             let (request, generation) = storeInMemory(image, resolved)
             await pipeline.store.replaceOutdated(request)
             guard let generation, isKeptOnDisk(request) else { return }
-            try await pipeline.processedImages.store(image, for: request, since: generation)
+            let decode = pipeline.decode
+            try await pipeline.processedImages.store(
+                image, for: request, madeOf: await decode.newestDigest(of: request), since: generation)
+            if request.key.isOriginal, let digest = await pipeline.download.storedDigest(of: request) {
+                decode.recordNewest(digest, of: request)
+            }
             await pipeline.disk.mark(request, since: generation)
         }
 

@@ -132,7 +132,9 @@ extension ImagePipeline {
         let (keyed, current) = varying(
             request, by: original.varyingFields, from: original.layer, at: original.requestedAt,
             since: generation.joining(original.generation))
-        await download.keep(original, for: keyed, since: current)
+        let digest = original.data.digest
+        decode.recordNewest(digest, of: keyed)
+        await download.keep(original, digest: digest, for: keyed, since: current)
         return (original, keyed)
     }
 }

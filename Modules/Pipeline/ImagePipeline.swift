@@ -28,8 +28,8 @@ import Synchronization
 ///
 /// Keep the pipeline, because it owns its caches. Requests that send the same HTTP request share one download, and the
 /// decode of each size. A request begins with the longest prefix of its processors whose image is still held, or else
-/// is on disk. Canceling a task ends its own wait, and the load ends when no caller waits for it. Concurrent decodes
-/// share one budget of bytes.
+/// is on disk, and was made of the newest known bytes. Canceling a task ends its own wait, and the load ends when no
+/// caller waits for it. Concurrent decodes share one budget of bytes.
 ///
 /// Bytes are stored on disk only after they were decoded to a whole image, by ``data(for:)`` and by prefetching to disk
 /// after their header was decoded, and never if the server forbids it. A partial image is never cached.
@@ -442,7 +442,7 @@ public final class ImagePipeline: ImageLoading {
         let request = resolver.varying(request)
         // The digest of the image that is shown. It is read now, because other loads may decode newer bytes before the
         // source responds.
-        let digest = cached == nil ? nil : memory.digest(of: request.key) ?? decode.digest(of: request)
+        let digest = cached.flatMap { sourceDigest(of: $0, request) }
         if let cached { update(.cached(cached)) }
         var sourceRequest = resolver.sending(request)
         sourceRequest.cachePolicy.memory.reads = false
@@ -467,6 +467,12 @@ public final class ImagePipeline: ImageLoading {
             guard let cached, PipelineError.isOfSource(error) else { throw error }
             return cached
         }
+    }
+
+    /// Returns the digest of the bytes from which a cached image was made; nil if it is not known.
+    private func sourceDigest(of cached: ImageResponse, _ request: ImageRequest) -> UInt64? {
+        guard cached.sourceDigest == nil, cached.layer == .memory else { return cached.sourceDigest }
+        return memory.digest(of: request.key) ?? decode.digest(of: request)
     }
 
     /// Loads the image from the source and stores it. If it replaces a cached image, all images of the resource, and

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+public import FoundationEssentials
 
 /// A cache for encoded bytes, usually on disk.
 ///
@@ -10,6 +10,12 @@ public protocol DataCaching: Sendable {
     func entry(for key: ImageKey) async -> CachedData?
     /// Whether an entry is stored under `key`. Does not record a use and does not verify the bytes.
     func contains(_ key: ImageKey) async -> Bool
+    /// Returns the metadata of the entry stored under `key`, without its bytes. Returns nil when ``entry(for:)`` would,
+    /// but need neither record a use nor verify the entry, so the metadata may be that of a damaged one.
+    ///
+    /// The pipeline asks for it to learn cheaply whether stored bytes have changed. The default implementation reads
+    /// the whole entry.
+    func metadata(for key: ImageKey) async -> Data?
     /// Stores `entry` under `key`, replacing any existing entry. The entry can be read when the method returns.
     ///
     /// An entry whose expiry has passed is not stored. The existing entry is removed, and no error is thrown.
@@ -34,6 +40,9 @@ extension DataCaching {
 
     /// Stores bytes without metadata. Throws the errors of ``store(_:for:)``.
     package func store(_ data: Data, for key: ImageKey) async throws { try await store(CachedData(data), for: key) }
+
+    /// Returns the metadata of the whole entry, for caches that cannot read it alone.
+    public func metadata(for key: ImageKey) async -> Data? { await entry(for: key)?.metadata }
 
     /// Returns immediately, for caches whose methods return only when their work is complete.
     public func flush() async {}

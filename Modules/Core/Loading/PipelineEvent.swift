@@ -87,6 +87,7 @@ public enum CacheMissReason: String, Sendable, Hashable, CaseIterable {
     case otherOptions
     /// The cache has the image for other values of the request fields by which the responses vary (`Vary`).
     case otherFields
-    /// The cache has the image of another version of the local file.
+    /// The cache has the image of another version of the local file, or an image that was made of older bytes of the
+    /// source than those that are known.
     case otherVersion
 }

@@ -46,6 +46,8 @@ public struct ImageResponse: Sendable {
     public var data: Data?
     /// Whether the image is only for requests with the modifier of the request that loaded it. Default: false.
     package var isOfModifier = false
+    /// The digest of the original bytes of the image; nil if it is not known, as for an image from memory.
+    package var sourceDigest: UInt64?
 
     /// Creates a response. By default, it has no HTTP response.
     public init(

@@ -141,6 +141,11 @@ final class DiskCacheEngine: Sendable {
         return await performRead { $0.contains(key) } ?? false
     }
 
+    func metadata(for key: ImageKey) async -> Data? {
+        if let staged = stagedEntry(key) { return staged.metadata }
+        return await performRead { $0.metadata(key) } ?? nil
+    }
+
     var totals: (size: Int, count: Int) {
         get async { await perform { $0.index.totals } ?? (0, 0) }
     }

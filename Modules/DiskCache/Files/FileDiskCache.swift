@@ -150,6 +150,10 @@ public final class FileDiskCache: MaintainableDataCache {
     /// entry may be damaged. The call does not count as a use.
     public func contains(_ key: ImageKey) async -> Bool { await engine?.contains(key) ?? false }
 
+    /// Returns the metadata of the entry for `key`, or nil if the entry is absent, expired or unreadable. The call only
+    /// reads the end of the file, so the entry may be damaged. The call does not count as a use.
+    public func metadata(for key: ImageKey) async -> Data? { await engine?.metadata(for: key) }
+
     // MARK: Changing
 
     /// Stores `entry` under `key`, replacing an existing entry.

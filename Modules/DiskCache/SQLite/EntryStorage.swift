@@ -181,6 +181,16 @@ final class EntryStorage: Sendable {
         } ?? false
     }
 
+    /// Returns the metadata of the unexpired entry for a key. Does not read the entry's data.
+    func metadata(for key: ImageKey) async -> Data? {
+        await query { [self] table -> Data? in
+            guard let times = try table.times(named: key.fileName, uses: uses),
+                !times.areExpired(limits, at: now)
+            else { return nil }
+            return try table.metadata(named: key.fileName)
+        } ?? nil
+    }
+
     /// Returns the entry of a key and records its use if the entry is intact and unexpired. Otherwise, removes the
     /// entry. An entry whose file cannot be read now is kept.
     private func resolve(_ key: ImageKey) async -> CachedData? {

@@ -96,6 +96,10 @@ public final class SQLiteDiskCache: MaintainableDataCache {
     /// The call does not read the data, which may be damaged, and does not count as a use.
     public func contains(_ key: ImageKey) async -> Bool { await storage.contains(key) }
 
+    /// Returns the metadata of the entry for `key`, or nil if the entry is absent or expired, or the database cannot be
+    /// read. The call does not read the data, so the entry may be damaged. The call does not count as a use.
+    public func metadata(for key: ImageKey) async -> Data? { await storage.metadata(for: key) }
+
     /// Stores `entry` under `key`, replacing an existing entry.
     ///
     /// After the call returns, all processes find the entry, and the end of this process does not undo the store. If

@@ -1,5 +1,6 @@
 public import AlcedoCore
 import AlcedoRuntime
+public import FoundationEssentials
 
 /// A data cache that combines several caches as tiers: for example a small, fast cache above a large, slow one, or the
 /// app's cache above a read-only cache that ships with the app.
@@ -58,6 +59,14 @@ public final class TieredDataCache: MeasurableDataCache {
     public func contains(_ key: ImageKey) async -> Bool {
         for tier in tiers where await tier.cache.contains(key) { return true }
         return false
+    }
+
+    /// Returns the metadata of the first tier that has the entry. Stores the entry in no other tier.
+    public func metadata(for key: ImageKey) async -> Data? {
+        for tier in tiers {
+            if let metadata = await tier.cache.metadata(for: key) { return metadata }
+        }
+        return nil
     }
 
     /// Stores `entry` in all tiers that accept stores, in order.

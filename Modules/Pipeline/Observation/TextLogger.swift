@@ -86,7 +86,7 @@ public struct TextLogger: PipelineObserving {
         case .otherProcessors: "stored with other processors"
         case .otherOptions: "stored with other options"
         case .otherFields: "stored for other request fields"
-        case .otherVersion: "stored for another version of the file"
+        case .otherVersion: "stored for another version of the source"
         }
     }
 

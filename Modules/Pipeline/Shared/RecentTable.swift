@@ -39,6 +39,15 @@ final class SourceDigests: Sendable {
     /// Returns the last origin recorded under a key, which may be unknown, or nil when none was recorded.
     func last(_ key: ImageKey) -> LoadedImage.Origin?? { table.withLock { $0[key] } }
 
+    /// Returns the digest recorded under a key. If none is known, records a digest, and returns it.
+    func digest(of key: ImageKey, orRecording digest: UInt64) -> UInt64 {
+        table.withLock { table in
+            if let known = table[key]??.digest { return known }
+            table.set(LoadedImage.Origin(digest: digest, allowsStoring: true), for: key)
+            return digest
+        }
+    }
+
     /// Records the origin of an image.
     ///
     /// - Parameters:

@@ -10,7 +10,7 @@ struct DecodeStage: Sendable {
     private let threads: DecodingThreads
     private let previewInterval: Duration
     private let report: Reporter
-    /// The digest of the most recently decoded bytes of each source. Images made from other bytes are outdated.
+    /// The digest of the newest known bytes of each source. Images made from other bytes are outdated.
     private let newest = SourceDigests()
 
     init(
@@ -28,11 +28,35 @@ struct DecodeStage: Sendable {
     /// Returns the digest of the most recently decoded bytes of a request's source, or nil when it is not known.
     func digest(of request: ImageRequest) -> UInt64? { newest[request.originalKey]?.digest }
 
-    /// Returns whether an image of this origin was made from the most recently decoded bytes of its source. True when
-    /// this is not known.
-    func isCurrent(_ origin: LoadedImage.Origin?, _ request: ImageRequest) -> Bool {
-        guard let digest = origin?.digest, let last = newest[request.originalKey]?.digest else { return true }
-        return digest == last
+    /// Returns the digest of the newest known bytes of a request's source: those decoded last, or else those on disk, if
+    /// the request may read them. Returns nil when it is not known.
+    ///
+    /// The disk is asked once for a source, for the metadata alone.
+    func newestDigest(of request: ImageRequest) async -> UInt64? {
+        if let known = digest(of: request) { return known }
+        return await newestDigests(of: request).first
+    }
+
+    /// Returns the digests of the bytes of a request's source that were decoded last, and of those on disk, as far as
+    /// they are known. Both are equal, unless another process has stored other bytes, or a load has stored none.
+    func newestDigests(of request: ImageRequest) async -> [UInt64] {
+        guard request.cachePolicy.disk.reads, let stored = await download.storedDigest(of: request) else {
+            return digest(of: request).map { [$0] } ?? []
+        }
+        return [newest.digest(of: request.originalKey, orRecording: stored), stored]
+    }
+
+    /// Returns whether an image of this origin was made from the newest known bytes of its source. True when they are
+    /// not known, and for an image from the app, which has no origin. An image of unknown bytes is then older.
+    func isCurrent(_ origin: LoadedImage.Origin?, _ request: ImageRequest) async -> Bool {
+        guard let origin, let newest = await newestDigest(of: request) else { return true }
+        return origin.digest == newest
+    }
+
+    /// Records bytes that were not decoded as the newest ones of a request's source.
+    func recordNewest(_ digest: UInt64, of request: ImageRequest) {
+        guard self.digest(of: request) != digest else { return }
+        newest.record(LoadedImage.Origin(digest: digest, allowsStoring: true), for: request.originalKey)
     }
 
     /// Loads and decodes the bytes of a request.

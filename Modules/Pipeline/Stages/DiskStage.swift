@@ -48,20 +48,22 @@ struct DiskStage: Sendable {
     /// Whether there is a cache for the entry under a key.
     func hasCache(of key: ImageKey) -> Bool { cache(of: key) != nil }
 
-    /// Returns the bytes under a key, after admission by the budget of encoded bytes. They may still be on their way to
-    /// the disk. Returns nil when the request does not allow reading, or the cache has no entry.
+    /// Returns the entry under a key, after admission by the budget of encoded bytes. It may still be on its way to the
+    /// disk. Returns nil when the request does not allow reading, or the cache has no usable entry.
     ///
     /// - Parameters:
     ///   - key: The key of the entry.
     ///   - isAllowed: Whether the request's cache policy allows reading.
     ///   - mayBeMarker: Whether the entry may be a ``VaryMarker``. Default: false.
+    ///   - digests: The digests of the newest known bytes. The image of the entry must have been made from them, so
+    ///     different ones leave no usable entry. Default: empty, for an image of any bytes.
     ///   - reservation: The reservation that counts the bytes.
     ///   - priority: The priority of the wait for admission.
     /// - Throws: ``VaryMarker`` if the entry is one, or `CancellationError`.
     func read(
-        _ key: ImageKey, isAllowed: Bool, mayBeMarker: Bool = false, into reservation: EncodedByteReservation,
-        _ priority: PriorityHandle
-    ) async throws -> Data? {
+        _ key: ImageKey, isAllowed: Bool, mayBeMarker: Bool = false, madeOf digests: [UInt64] = [],
+        into reservation: EncodedByteReservation, _ priority: PriorityHandle
+    ) async throws -> CachedData? {
         let cache = cache(of: key)
         let lookup = report.begin(.diskLookup, key)
         guard let cache, isAllowed else {
@@ -79,18 +81,23 @@ struct DiskStage: Sendable {
         // A load that waits for the budget of encoded bytes must not hold a slot, or prefetches would block a visible
         // image.
         try await reservation.waitForAdmission(priority)
-        @Sendable func data(of entry: CachedData, since start: Duration?) throws -> Data {
+        @Sendable func usable(_ entry: CachedData, since start: Duration?) throws -> CachedData? {
             if mayBeMarker, let marker = VaryMarker(entry) {
                 lookup?.end(.miss(.otherFields))
                 throw marker
             }
+            guard digests.allSatisfy({ $0 == DigestMetadata.digest(in: entry.metadata) }) else {
+                lookup?.end(.miss(.otherVersion))
+                report(key, .diskMiss(.otherVersion), since: start)
+                return nil
+            }
             lookup?.end(.success)
             report(key, .diskHit(bytes: entry.data.count), since: start)
-            return entry.data
+            return entry
         }
         if let entry = writes.pendingEntry(for: key) {
             wait?.end(.success)
-            return try data(of: entry, since: nil)
+            return try usable(entry, since: nil)
         }
         return try await reads.withReservation(of: 1, priority: priority) {
             wait?.end(.success)
@@ -101,8 +108,16 @@ struct DiskStage: Sendable {
                 report(key, .diskMiss(.notStored), since: start)
                 return nil
             }
-            return try data(of: entry, since: start)
+            return try usable(entry, since: start)
         }
+    }
+
+    /// Returns the digest in the metadata of the entry under a key, without reading its bytes. Returns nil if there is no
+    /// entry, or its digest is not known. The entry may still be on its way to the disk.
+    func digest(_ key: ImageKey) async -> UInt64? {
+        guard let cache = cache(of: key) else { return nil }
+        if let entry = writes.pendingEntry(for: key) { return DigestMetadata.digest(in: entry.metadata) }
+        return await cache.metadata(for: key).flatMap { DigestMetadata.digest(in: $0) }
     }
 
     /// Returns the fields by which the resource of an original varies, if the entry under its plain key says so.
@@ -126,20 +141,24 @@ struct DiskStage: Sendable {
     ///   - key: The key of the entry.
     ///   - generation: The generation when the work began, or nil when nothing must be stored.
     ///   - timeToLive: The time until the entry expires, or nil for the limits of the cache.
+    ///   - digest: The digest of the original bytes, or nil when it is not known.
     ///   - byteCount: The number of bytes that are held until the write ends.
-    ///   - data: The bytes that ``read(_:isAllowed:mayBeMarker:into:_:)`` returns until the write ends. Default: nil.
+    ///   - data: The bytes that ``read(_:isAllowed:mayBeMarker:madeOf:into:_:)`` returns until the write ends. Default:
+    ///     nil.
     ///   - makeData: A closure that makes the bytes when the write begins. Nothing is stored when it returns nil or
     ///     throws.
     func write(
-        for key: ImageKey, since generation: Generation?, timeToLive: Duration?, byteCount: Int, data: Data? = nil,
-        _ makeData: @escaping @Sendable () async throws -> Data?
+        for key: ImageKey, since generation: Generation?, timeToLive: Duration?, digest: UInt64?, byteCount: Int,
+        data: Data? = nil, _ makeData: @escaping @Sendable () async throws -> Data?
     ) async {
+        let metadata = DigestMetadata.data(digest)
         let expiry = timeToLive.map { report.clock.now.addingTimeInterval($0 / .seconds(1)) }
         let isAlive = timeToLive.map { $0 > .zero } != false
         await write(
-            for: key, since: generation, byteCount: byteCount, entry: isAlive ? data.map { CachedData($0) } : nil
+            for: key, since: generation, byteCount: byteCount,
+            entry: isAlive ? data.map { CachedData($0, metadata: metadata) } : nil
         ) {
-            try await makeData().map { CachedData($0, expiry: expiry) }
+            try await makeData().map { CachedData($0, metadata: metadata, expiry: expiry) }
         }
     }
 
@@ -221,17 +240,17 @@ struct DiskStage: Sendable {
         return try await ActiveSpan.$current.withValue(span, operation: makeEntry)
     }
 
-    /// Stores bytes after the earlier writes under their key. Returns when they are stored, or when the resource
-    /// changed after the generation.
+    /// Stores an entry after the earlier writes under its key. Returns when it is stored, or when the resource changed
+    /// after the generation.
     ///
     /// - Throws: ``PipelineError`` `notStored` when the cache fails, the write times out, or the disk is stalled.
-    func store(_ data: Data, for key: ImageKey, since generation: Generation) async throws {
+    func store(_ entry: CachedData, for key: ImageKey, since generation: Generation) async throws {
         guard let cache = cache(of: key) else { return }
         let outcome = Locked<Result<Void, any Error>?>(nil)
-        let isAccepted = await writes.submit(key, byteCount: data.count) { [generations] in
+        let isAccepted = await writes.submit(key, byteCount: entry.data.count) { [generations] in
             var result = Result<Void, any Error>.success(())
             do {
-                if generations.isUnchanged(key.resource, since: generation) { try await cache.store(data, for: key) }
+                if generations.isUnchanged(key.resource, since: generation) { try await cache.store(entry, for: key) }
             } catch {
                 result = .failure(error)
             }

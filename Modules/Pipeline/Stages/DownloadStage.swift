@@ -70,7 +70,15 @@ struct DownloadStage: Sendable {
 
     /// Stores bytes in the background, once for all loads that share them. Does nothing when they must not be stored.
     /// The caller has decoded the bytes, or at least their header.
-    func keep(_ original: Original, for request: ImageRequest, since generation: Generation?) async {
+    ///
+    /// - Parameters:
+    ///   - original: The bytes.
+    ///   - digest: The digest of the bytes.
+    ///   - request: The request with the keys of the bytes.
+    ///   - generation: The generation when the work began, or nil when nothing must be stored.
+    func keep(
+        _ original: Original, digest: UInt64, for request: ImageRequest, since generation: Generation?
+    ) async {
         // A load that may not store leaves the token to the others.
         guard let generation, generations.isUnchanged(request.originalKey.resource, since: generation),
             original.writeToken?.use() == true
@@ -78,10 +86,16 @@ struct DownloadStage: Sendable {
         // The closure captures the bytes without their reservation. They no longer wait for a decoder, and the write
         // queue counts them.
         await disk.write(
-            for: request.originalKey, since: generation, timeToLive: request.diskTimeToLive,
+            for: request.originalKey, since: generation, timeToLive: request.diskTimeToLive, digest: digest,
             byteCount: original.data.count, data: original.data
         ) { [data = original.data] in data }
         await disk.mark(request, since: generation)
+    }
+
+    /// Returns the digest of the bytes of a request's source on disk, without reading them; nil when it is not known.
+    func storedDigest(of request: ImageRequest) async -> UInt64? {
+        guard request.source.isWorthStoring else { return nil }
+        return await disk.digest(request.originalKey)
     }
 
     /// Removes the damaged bytes of a request's source from disk, and reports the damage.
@@ -144,7 +158,7 @@ struct DownloadStage: Sendable {
         do {
             data = try await disk.read(
                 request.originalKey, isAllowed: request.cachePolicy.disk.reads, mayBeMarker: request.variance == nil,
-                into: reservation, priority)
+                into: reservation, priority)?.data
         } catch let marker as VaryMarker {
             if case .http = request.source { throw marker }
             // The bytes of a source without fields are not there, although it has the same resource.

@@ -72,9 +72,6 @@ struct MemoryStage: Sendable {
     /// stored.
     func digest(of key: ImageKey) -> UInt64?? { origins.last(key).map { $0?.digest } }
 
-    /// Returns the origin of the image last stored under a key, or nil when it is not known.
-    func origin(of key: ImageKey) -> LoadedImage.Origin? { origins[key] }
-
     /// Returns the reason why ``image(_:isRepeated:)`` returned nil.
     func missReason(_ request: ImageRequest) -> CacheMissReason {
         guard hasCache else { return .noCache }

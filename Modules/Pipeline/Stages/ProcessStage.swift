@@ -43,7 +43,7 @@ struct ProcessStage: Sendable {
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
         let generation = recent.generation(request)
-        if let (loaded, count) = longestHeldPrefix(request) {
+        if let (loaded, count) = await longestHeldPrefix(request) {
             return try await process(loaded, after: count, request, priority, since: generation)
         }
         if readsDisk, let (loaded, count) = try await longestStoredPrefix(request, priority) {
@@ -86,15 +86,15 @@ struct ProcessStage: Sendable {
 
     /// Returns the image of the longest proper prefix of a request's processors that is held, with the number of
     /// processors, and nil when none is. The caller looks up the image after all processors.
-    private func longestHeldPrefix(_ request: ImageRequest) -> (LoadedImage, count: Int)? {
+    private func longestHeldPrefix(_ request: ImageRequest) async -> (LoadedImage, count: Int)? {
         for count in (0..<request.processors.count).reversed() {
-            if let loaded = held(request, steps: count, isRepeated: false) { return (loaded, count) }
+            if let loaded = await held(request, steps: count, isRepeated: false) { return (loaded, count) }
         }
         return nil
     }
 
-    /// Returns the image of the longest proper prefix of a request's processors that is on disk, with the number of
-    /// processors, and nil when none is.
+    /// Returns the image of the longest proper prefix of a request's processors that is on disk, and was made from the
+    /// newest bytes, with the number of processors. Returns nil when none is.
     ///
     /// - Throws: `CancellationError` only.
     private func longestStoredPrefix(
@@ -104,22 +104,26 @@ struct ProcessStage: Sendable {
         for count in (0..<request.processors.count).reversed() {
             let earlier = request.afterProcessors(count)
             // The image of no processor is the original, which is decoded, unless the request has a size or the like.
-            guard earlier.isProcessed, decode.isCurrent(memory.origin(of: earlier.key), request) else { continue }
-            if let loaded = try await processedImages.imageIfStored(earlier, priority) { return (loaded, count) }
+            guard earlier.isProcessed else { continue }
+            let loaded = try await processedImages.imageIfStored(
+                earlier, madeOf: { await decode.newestDigests(of: request) }, priority)
+            if let loaded { return (loaded, count) }
         }
         return nil
     }
 
     /// Returns the image after the first processors of a request, if it is held and was made from the newest bytes.
     /// `isRepeated` has the same meaning as in ``MemoryStage/image(_:isRepeated:)``.
-    private func held(_ request: ImageRequest, steps count: Int, isRepeated: Bool) -> LoadedImage? {
+    private func held(_ request: ImageRequest, steps count: Int, isRepeated: Bool) async -> LoadedImage? {
         if let loaded = memory.intermediate(request, steps: count, isRepeated: isRepeated),
-            decode.isCurrent(loaded.origin, request)
+            await decode.isCurrent(loaded.origin, request)
         {
             return loaded
         }
-        let recent = recent.image(StepKey(request, stepCount: count), request)
-        return recent.flatMap { decode.isCurrent($0.origin, request) ? $0 : nil }
+        guard let loaded = recent.image(StepKey(request, stepCount: count), request),
+            await decode.isCurrent(loaded.origin, request)
+        else { return nil }
+        return loaded
     }
 
     /// Returns the decoded image, after the first processor if it takes the rows of the decoder.
@@ -134,7 +138,7 @@ struct ProcessStage: Sendable {
         ) { update, level, task in
             let priority = PriorityHandle(level: level, in: task)
             // An equal decode may have ended after the lookup and before this one began.
-            if isIntermediate, let loaded = held(request, steps: count, isRepeated: true) { return loaded }
+            if isIntermediate, let loaded = await held(request, steps: count, isRepeated: true) { return loaded }
             let generation = isIntermediate ? recent.generation(request) : nil
             let loaded: LoadedImage
             switch request.source {

@@ -37,15 +37,23 @@ struct ProcessedImageStore: Sendable {
     /// Returns the processed image of a request from disk. Returns nil when it is missing or cannot be decoded, or when
     /// the request's cache policy forbids reading it. Damaged bytes are removed, and reported as a miss.
     ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - digests: The digests of the newest known bytes, from which the image must have been made. Default: empty, for
+    ///     an image of any bytes.
+    ///   - priority: The priority of the work.
     /// - Throws: `CancellationError` only.
-    func image(_ request: ImageRequest, _ priority: PriorityHandle) async throws -> LoadedImage? {
+    func image(
+        _ request: ImageRequest, madeOf digests: [UInt64] = [], _ priority: PriorityHandle
+    ) async throws -> LoadedImage? {
         let key = request.key
         let reservation = EncodedByteReservation(of: encodedBudget)
         defer { reservation.release() }
         guard
-            let data = try await disk.read(
-                key, isAllowed: request.cachePolicy.disk.reads, into: reservation, priority)
+            let entry = try await disk.read(
+                key, isAllowed: request.cachePolicy.disk.reads, madeOf: digests, into: reservation, priority)
         else { return nil }
+        let data = entry.data
         _ = reservation.arrived(data.count)
         var options = request.decoding.withDepthOfRange
         // The stored image already has the target size and orientation.
@@ -79,7 +87,8 @@ struct ProcessedImageStore: Sendable {
                 image: image, layer: .disk,
                 original: Original(data: data, layer: .disk, allowsStoring: true, isProcessed: true),
                 origin: LoadedImage.Origin(
-                    digest: nil, allowsStoring: true, varyingFields: request.variance?.fields ?? .none))
+                    digest: DigestMetadata.digest(in: entry.metadata), allowsStoring: true,
+                    varyingFields: request.variance?.fields ?? .none))
         } catch is CancellationError {
             throw CancellationError()
         } catch is PipelineError {
@@ -96,11 +105,18 @@ struct ProcessedImageStore: Sendable {
         }
     }
 
-    /// Returns the processed image of a request as ``image(_:_:)`` does. A missing one is not reported, and costs no
-    /// more than the question whether it is there.
-    func imageIfStored(_ request: ImageRequest, _ priority: PriorityHandle) async throws -> LoadedImage? {
+    /// Returns the processed image of a request as ``image(_:madeOf:_:)`` does, if it was made from the newest bytes. A
+    /// missing one is not reported, and costs no more than the question whether it is there.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - digests: A closure that returns the digests of the newest known bytes. Called for an image that is there.
+    ///   - priority: The priority of the work.
+    func imageIfStored(
+        _ request: ImageRequest, madeOf digests: () async -> [UInt64], _ priority: PriorityHandle
+    ) async throws -> LoadedImage? {
         guard await disk.contains(request.key) else { return nil }
-        return try await image(request, priority)
+        return try await image(request, madeOf: digests(), priority)
     }
 
     /// Writes a processed image in the background, if the server permits storing. The caller has checked that the image
@@ -113,9 +129,10 @@ struct ProcessedImageStore: Sendable {
         var loaded = loaded
         // The bytes no longer wait for a decoder; the write queue counts them.
         loaded.original?.reservation = nil
-        await disk.write(for: request.key, since: generation, timeToLive: request.diskTimeToLive, byteCount: byteCount)
-        {
-            [loaded] in
+        await disk.write(
+            for: request.key, since: generation, timeToLive: request.diskTimeToLive, digest: loaded.origin?.digest,
+            byteCount: byteCount
+        ) { [loaded] in
             guard await mayKeep(loaded, request) else { return nil }
             let span = report.begin(.encode)
             defer { span?.end(.cancelled) }
@@ -135,8 +152,15 @@ struct ProcessedImageStore: Sendable {
     /// Encodes and writes an image from the app. Returns when it is on disk, or when the resource has changed in the
     /// meantime.
     ///
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - request: The request. If it is for the original, the image replaces the original bytes.
+    ///   - newest: The digest of the newest bytes, from which the image counts as made, or nil when it is not known.
+    ///   - generation: The generation after the change.
     /// - Throws: ``PipelineError`` `notStored`, or `CancellationError` before the image is encoded.
-    func store(_ image: DecodedImage, for request: ImageRequest, since generation: Generation) async throws {
+    func store(
+        _ image: DecodedImage, for request: ImageRequest, madeOf newest: UInt64?, since generation: Generation
+    ) async throws {
         let serialized = try await threads.bytes(
             of: image, original: nil, by: serializer(of: request), in: context(of: request, isProcessed: true),
             priority: request.priority)
@@ -147,7 +171,9 @@ struct ProcessedImageStore: Sendable {
                     ? "cannot store the image: no registered codec can encode it; add one to the CodecRegistry"
                     : "cannot store the image: the serializer of the request returned no bytes")
         }
-        try await disk.store(serialized.data, for: request.key, since: generation)
+        let digest = request.key.isOriginal ? serialized.data.digest : newest
+        try await disk.store(
+            CachedData(serialized.data, metadata: DigestMetadata.data(digest)), for: request.key, since: generation)
     }
 
     private static let notEncodable = PipelineError(.notStored, "no registered codec can encode the processed image")

@@ -36,10 +36,10 @@ struct StoreStage: Sendable {
         let response = response(loaded, request)
         guard request.shouldCache?(response) != false else { return response }
         let policy = policy(for: request)
-        if let original = loaded.original, loaded.image.isIntact,
-            policy.keepsOriginal(isVariant: request.isVariant)
-        {
-            await download.keep(original, for: request, since: generation)
+        if let original = loaded.original, loaded.image.isIntact, let digest = loaded.origin?.digest {
+            var isKept = policy.keepsOriginal(isVariant: request.isVariant)
+            if !isKept { isKept = await replacesOriginal(original, digest, request) }
+            if isKept { await download.keep(original, digest: digest, for: request, since: generation) }
         }
         await storeInMemory(response.image, of: loaded, request, since: generation)
         if policy.keepsVariants, request.isVariant, request.cachePolicy.disk.writes, loaded.isKeepable,
@@ -49,6 +49,15 @@ struct StoreStage: Sendable {
                 loaded, request, since: generation, hasOriginal: policy.keepsOriginal(isVariant: true))
         }
         return response
+    }
+
+    /// Returns whether the disk has other bytes of a request's source than a load has received. They are then replaced
+    /// also under a policy that stores no originals, because images made of them would be older than this one.
+    private func replacesOriginal(_ original: Original, _ digest: UInt64, _ request: ImageRequest) async -> Bool {
+        guard original.writeToken?.isUsed == false, let stored = await download.storedDigest(of: request) else {
+            return false
+        }
+        return stored != digest
     }
 
     /// Stores a processed image on disk.
@@ -109,6 +118,7 @@ struct StoreStage: Sendable {
             httpResponse: original?.httpResponse, metrics: original?.metrics,
             data: original.flatMap { $0.data(for: request) })
         response.isOfModifier = loaded.isOfModifier
+        response.sourceDigest = loaded.origin?.digest
         return response
     }
 }

@@ -139,6 +139,18 @@ public enum DataCacheConformance: ConformanceKit {
             try ConformanceFailure.require(
                 two == 2 && one == 1, "the count is \(two) instead of 2, then \(one) instead of 1")
         },
+        Check("the metadata of an entry is returned alone") { make in
+            let cache = try make(options)
+            try await cache.store(CachedData(bytes(5000), metadata: Data("notes".utf8)), for: key("a"))
+            try await cache.store(CachedData(bytes(50_000)), for: key("a", variant: "v"))
+            let (a, variant, b) = await (
+                cache.metadata(for: key("a")), cache.metadata(for: key("a", variant: "v")),
+                cache.metadata(for: key("b"))
+            )
+            try ConformanceFailure.require(
+                a == Data("notes".utf8) && variant == Data() && b == nil,
+                "returned \(String(describing: (a, variant, b))) instead of five bytes, none, and nil")
+        },
         Check("contains returns whether a key has an entry") { make in
             let cache = try make(options)
             try await cache.store(bytes(10), for: key("a"))

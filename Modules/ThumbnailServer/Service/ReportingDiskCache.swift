@@ -72,6 +72,7 @@ struct ReportingDiskCache: MeasurableDataCache {
     var count: Int { get async { await cache.count } }
     func entry(for key: ImageKey) async -> CachedData? { await cache.entry(for: key) }
     func contains(_ key: ImageKey) async -> Bool { await cache.contains(key) }
+    func metadata(for key: ImageKey) async -> Data? { await cache.metadata(for: key) }
     func remove(_ key: ImageKey) async -> Bool { await cache.remove(key) }
     func removeAll(of resource: ResourceKey) async -> Int { await cache.removeAll(of: resource) }
     func removeAll() async { await cache.removeAll() }

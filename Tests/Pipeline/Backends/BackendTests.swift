@@ -18,11 +18,11 @@ struct BackendTests {
     init() throws { resources = try BackendResources() }
 
     /// Returns a pipeline whose only cache is the data cache.
-    private func pipeline(_ cache: any DataCaching) -> ImagePipeline {
+    private func pipeline(_ cache: any DataCaching, _ downloader: FakeDownloader? = nil) -> ImagePipeline {
         ImagePipeline(
             ImagePipeline.Configuration(
-                downloader: downloader, codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(),
-                diskCache: cache, writeTimeout: .seconds(3_600)))
+                downloader: downloader ?? self.downloader, codecs: FakeCodec().registry,
+                memoryCache: DictionaryMemoryCache(), diskCache: cache, writeTimeout: .seconds(3_600)))
     }
 
     @Test(arguments: Backend.available)
@@ -58,6 +58,37 @@ struct BackendTests {
         #expect(try await second.load(original).image.level == 2)
         #expect(try await second.load(variant).image.level == 7)
         #expect(downloader.count == 1)
+    }
+
+    @Test(arguments: Backend.available)
+    func `a processed image is not processed further after its original has changed`(backend: Backend) async throws {
+        let cache = try await backend.make(in: resources)
+        let number = Watched(100)
+        let server = FakeDownloader { _, _ in Download(data: level(number.value)) }
+        func request(_ steps: [UInt8]) throws -> ImageRequest {
+            try web("a") {
+                $0.processors = steps.map { Brighten(step: $0) }
+                $0.dataCachePolicy = .both
+            }
+        }
+        let first = pipeline(cache, server)
+        _ = try await first.load(try request([1]))
+        await first.flush()
+        let used = pipeline(cache, server)
+        #expect(try await used.load(try request([1, 4])).image.level == 105)
+        #expect(server.count == 1)
+        number.update { $0 = 110 }
+        var original = try request([])
+        original.cachePolicy = .reload
+        _ = try await first.load(original)
+        await first.flush()
+
+        let second = pipeline(cache, server)
+        let response = try await second.load(try request([1, 2]))
+
+        #expect(response.image.level == 113)
+        #expect(response.layer == .disk)
+        #expect(server.count == 2)
     }
 
     @Test(arguments: Backend.available)

@@ -38,6 +38,8 @@ final class FakeDataCache: MeasurableDataCache {
     let reads = Watched(0)
     /// The keys of the calls of ``contains(_:)``.
     let checks = Watched<[ImageKey]>([])
+    /// The keys of the calls of ``metadata(for:)``.
+    let metadataReads = Watched<[ImageKey]>([])
     let stores = Watched(0)
     private let beforeStore: @Sendable (_ number: Int) async throws -> Void
     private let afterRead: @Sendable (_ number: Int) async -> Void
@@ -79,6 +81,11 @@ final class FakeDataCache: MeasurableDataCache {
     func contains(_ key: ImageKey) async -> Bool {
         checks.update { $0.append(key) }
         return entries.value[key] != nil
+    }
+
+    func metadata(for key: ImageKey) async -> Data? {
+        metadataReads.update { $0.append(key) }
+        return entries.value[key]?.metadata
     }
 
     func removeAll(of resource: ResourceKey) async -> Int {

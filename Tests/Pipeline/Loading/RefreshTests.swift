@@ -115,6 +115,40 @@ struct RefreshTests {
         #expect(await shown(try request(), by: stack) == ["cached 7", "network 20"])
     }
 
+    @Test func `an image from disk that is older than the bytes that are known is replaced`() async throws {
+        let server = Server(7)
+        let stack = Stack(server.downloader)
+        let bright = try request {
+            $0.processors = [Brighten(step: 1)]
+            $0.dataCachePolicy = .processed
+            $0.cachePolicy.memory = .none
+        }
+        _ = try await stack.load(bright)
+        await stack.pipeline.flush()
+        server.level.update { $0 = 20 }
+        _ = try await stack.load(try web("a") { $0.cachePolicy = .reload })
+
+        #expect(await shown(bright, by: stack) == ["cached 8", "network 21"])
+    }
+
+    @Test func `a processed image from disk is not made again of unchanged bytes`() async throws {
+        let server = Server(7)
+        let first = Stack(server.downloader)
+        let processor = Brighten(step: 1)
+        let bright = try request {
+            $0.processors = [processor]
+            $0.dataCachePolicy = .processed
+        }
+        _ = try await first.load(bright)
+        await first.pipeline.flush()
+
+        let second = Stack(server.downloader, disk: first.disk)
+        #expect(await shown(bright, by: second) == ["cached 8", "disk 8"])
+        #expect(processor.runs.value == 1)
+        server.level.update { $0 = 20 }
+        #expect(await shown(bright, by: Stack(server.downloader, disk: first.disk)) == ["cached 8", "network 21"])
+    }
+
     @Test func `an image that is not cached is loaded and processed`() async throws {
         let stack = Stack(Server(7).downloader)
         let bright = try request { $0.processors = [Brighten(step: 2)] }

@@ -158,6 +158,120 @@ struct StoredStepTests {
         #expect(try await stack.load(try request([a, b])).image.level == 104)
     }
 
+    @Test(arguments: [false, true])
+    func `an image from disk of older bytes is not processed further`(isInMemory: Bool) async throws {
+        try await load(try request([a]), FakeDownloader(giving: level(100)))
+        let stack = stack(FakeDownloader(giving: level(110)))
+        #expect(try await stack.load(try request([a])).layer == .disk)
+        _ = try await stack.load(try request([]) { $0.cachePolicy = .reload })
+        await stack.pipeline.flush()
+        if !isInMemory { stack.memory.removeAll() }
+
+        #expect(try await stack.load(try request([a, b])).image.level == 113)
+
+        // The image of the request itself is found until it is replaced, as in memory.
+        #expect(try await stack.load(try request([a])).image.level == 101)
+        await stack.pipeline.flush()
+        #expect(try await load(try request([a, b, c])).image.level == 117)
+    }
+
+    @Test(arguments: [false, true])
+    func `in the next process an image older than the original on disk is not processed further`(isHeld: Bool)
+        async throws
+    {
+        try await load(try request([a], .both), FakeDownloader(giving: level(100)))
+        try await load(
+            try request([], .both) { $0.cachePolicy = .reload }, FakeDownloader(giving: level(110)))
+        let stack = stack()
+        if isHeld { #expect(try await stack.load(try request([a], .both)).image.level == 101) }
+        let reads = disk.reads.value
+
+        let response = try await stack.load(try request([a, b], .both))
+
+        #expect(response.image.level == 113)
+        #expect(response.layer == .disk)
+        #expect(stack.downloader.count == 0)
+        // The image itself, the older one, and the original.
+        #expect(disk.reads.value == reads + 3)
+        let original = try request([]).originalKey
+        #expect(Set(disk.metadataReads.value) == [original])
+    }
+
+    @Test func `an image older than the original of another process is not processed further`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(100)), disk: disk, intermediateByteLimit: 0)
+        _ = try await stack.load(try request([a], .both))
+        await stack.pipeline.flush()
+        try await load(try request([], .both) { $0.cachePolicy = .reload }, FakeDownloader(giving: level(110)))
+        stack.memory.removeAll()
+
+        #expect(try await stack.load(try request([a, b], .both)).image.level == 113)
+    }
+
+    @Test func `an original on disk is replaced by the newer bytes of a processed image`() async throws {
+        let original = try request([]).originalKey
+        try await load(try request([]), FakeDownloader(giving: level(100)))
+        let stores = disk.stores.value
+        try await load(try request([b]) { $0.cachePolicy = .reload }, FakeDownloader(giving: level(100)))
+        #expect(disk.stores.value == stores + 1)
+
+        try await load(try request([a]) { $0.cachePolicy = .reload }, FakeDownloader(giving: level(110)))
+
+        #expect(disk.entries.value[original]?.data == level(110))
+        let response = try await load(try request([a, b]))
+        #expect(response.image.level == 113)
+        #expect(a.runs.value == 1)
+        #expect(try await load(try request([b, c])).image.level == 116)
+    }
+
+    @Test func `an image of unknown bytes is processed further only while the newest are not known`() async throws {
+        try await disk.store(CachedData(level(50)), for: try request([a]).key)
+        #expect(try await load(try request([a, b])).image.level == 52)
+        _ = await disk.remove(try request([a, b]).key)
+        try await load(try request([]))
+
+        #expect(try await load(try request([a, b])).image.level == 10)
+    }
+
+    @Test func `bytes that are loaded without an image make older images outdated`() async throws {
+        let number = Watched(100)
+        let stack = stack(FakeDownloader { _, _ in Download(data: level(number.value)) })
+        _ = try await stack.load(try request([a]))
+        number.update { $0 = 110 }
+
+        _ = try await stack.pipeline.data(for: try request([]) { $0.cachePolicy = .reload })
+
+        await stack.pipeline.flush()
+        stack.memory.removeAll()
+        #expect(try await stack.load(try request([a, b])).image.level == 113)
+    }
+
+    @Test func `an original from the app makes older images outdated`() async throws {
+        let stack = stack()
+        _ = try await stack.load(try request([a]))
+        await stack.pipeline.flush()
+
+        try await stack.pipeline.cache.store(.gray(side: 1, level: 20), for: try request([]))
+
+        stack.memory.removeAll()
+        #expect(try await stack.load(try request([a, b])).image.level == 23)
+        #expect(try await load(try request([a, c])).image.level == 25)
+    }
+
+    @Test func `an image from the app is processed further until newer bytes are known`() async throws {
+        let number = Watched(100)
+        let stack = stack(FakeDownloader { _, _ in Download(data: level(number.value)) })
+        _ = try await stack.load(try request([]))
+        try await stack.pipeline.cache.store(.gray(side: 1, level: 50), for: try request([a]))
+        stack.memory.removeAll()
+        #expect(try await stack.load(try request([a, b])).image.level == 52)
+        number.update { $0 = 110 }
+
+        _ = try await stack.load(try request([]) { $0.cachePolicy = .reload })
+
+        stack.memory.removeAll()
+        #expect(try await stack.load(try request([a, c])).image.level == 115)
+    }
+
     @Test func `images made of a stored one are not held for requests that read none`() async throws {
         // A lossy format.
         try await disk.store(CachedData(level(50)), for: try request([a]).key)

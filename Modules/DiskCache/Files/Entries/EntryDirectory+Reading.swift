@@ -211,6 +211,23 @@ extension EntryDirectory {
         return Summary(trailer: trailer, size: size, resourceHash: found.hash, suffixNumber: found.number)
     }
 
+    /// Returns the metadata of an entry, or nil if the file is absent or not an entry of the key. Reads only the bytes
+    /// after the data, and does not verify the checksum.
+    ///
+    /// - Throws: The reason why the file cannot be read now.
+    func metadata(_ name: EntryName, key: ImageKey) throws(SystemError) -> Data? {
+        guard let file = try open(name).file() else { return nil }
+        let length = file.size.length
+        let end = try file.descriptor.read(EntryTrailer.size, at: length - EntryTrailer.size)
+        guard let trailer = end?.withBytes({ EntryTrailer($0, fileSize: length) }),
+            let attributes = try file.descriptor.read(trailer.attributesCount, at: trailer.dataCount)
+        else { return nil }
+        return attributes.withBytes { attributes in
+            guard EntryFile.attributes(attributes, of: trailer, belongTo: key) else { return nil }
+            return EntryFile.metadata(attributes, of: trailer)
+        }
+    }
+
     /// Returns the length of an entry's file and its modification date in seconds since 1970. Returns nil if there is
     /// no regular file, or if the system reports an error.
     func lengthAndDate(of name: EntryName) -> (length: Int, written: Double)? {

@@ -138,6 +138,12 @@ extension EntryStore {
         }
     }
 
+    /// Returns the metadata of an entry that has not expired. Does not verify the checksum and does not record a use.
+    func metadata(_ key: ImageKey) -> Data? {
+        guard contains(key) else { return nil }
+        return (try? files.metadata(files.paths.name(of: key), key: key)) ?? nil
+    }
+
     /// Returns the key of the entry that is named `name`, or nil if the entry is absent, expired, damaged or
     /// unreadable. Reads the whole file, and records no use.
     func key(named name: EntryName) -> ImageKey? {

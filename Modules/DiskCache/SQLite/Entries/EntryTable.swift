@@ -42,6 +42,13 @@ final class EntryTable {
         return key?.fileName == name ? key : nil
     }
 
+    /// Returns the metadata of an entry, or nil if the entry is absent. Does not verify it.
+    func metadata(named name: String) throws(SQLiteFailure) -> Data? {
+        try connection.firstRow("SELECT metadata FROM entry JOIN content USING (id) WHERE name = ?", [name]) {
+            $0.bytes(0)
+        }
+    }
+
     /// Returns the highest recency in the database, or zero if there are no entries.
     func lastRecency() throws(SQLiteFailure) -> Int64 { try integer("SELECT max(recency) FROM entry") }
 
