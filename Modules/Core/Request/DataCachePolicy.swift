@@ -6,8 +6,8 @@
 /// Under these policies, a request without an image of its own on disk begins with the stored image of the longest
 /// prefix of its processors, if there is one: after a load with the processors `[a]`, one with `[a, b]` needs neither
 /// the original nor `a`. Its result has the loss of the format in which the image after `a` is stored. The stored image
-/// is not used if it was made of other bytes than those that the pipeline has decoded last, or else than the original on
-/// disk.
+/// is not used if it was made of other bytes than those that the pipeline has decoded last, or than those of the
+/// original on disk.
 public enum DataCachePolicy: String, Sendable, Hashable, CaseIterable {
     /// The original bytes, which serve every size and processor.
     case original

@@ -28,8 +28,8 @@ struct DecodeStage: Sendable {
     /// Returns the digest of the most recently decoded bytes of a request's source, or nil when it is not known.
     func digest(of request: ImageRequest) -> UInt64? { newest[request.originalKey]?.digest }
 
-    /// Returns the digest of the newest known bytes of a request's source: those decoded last, or else those on disk, if
-    /// the request may read them. Returns nil when it is not known.
+    /// Returns the digest of the newest known bytes of a request's source: those decoded last, or else those on disk,
+    /// if the request may read them. Returns nil when it is not known.
     ///
     /// The disk is asked once for a source, for the metadata alone.
     func newestDigest(of request: ImageRequest) async -> UInt64? {

@@ -112,8 +112,8 @@ struct DiskStage: Sendable {
         }
     }
 
-    /// Returns the digest in the metadata of the entry under a key, without reading its bytes. Returns nil if there is no
-    /// entry, or its digest is not known. The entry may still be on its way to the disk.
+    /// Returns the digest in the metadata of the entry under a key, without reading its bytes. Returns nil if there is
+    /// no entry, or its digest is not known. The entry may still be on its way to the disk.
     func digest(_ key: ImageKey) async -> UInt64? {
         guard let cache = cache(of: key) else { return nil }
         if let entry = writes.pendingEntry(for: key) { return DigestMetadata.digest(in: entry.metadata) }

@@ -39,8 +39,8 @@ struct ProcessedImageStore: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - digests: The digests of the newest known bytes, from which the image must have been made. Default: empty, for
-    ///     an image of any bytes.
+    ///   - digests: The digests of the newest known bytes, from which the image must have been made. Default: empty,
+    ///     for an image of any bytes.
     ///   - priority: The priority of the work.
     /// - Throws: `CancellationError` only.
     func image(
