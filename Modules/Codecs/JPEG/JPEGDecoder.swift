@@ -66,13 +66,7 @@ final class OpenedJPEG: FileReading {
             image.damage = .worst(image.damage, damage)
             return image
         }
-        var image = try JPEGPartialImage.decode(reader, options.forGainMap)
-        // A partial image stays in SDR, because its missing pixels have no light.
-        if !image.isPartial { image = try map.applied(to: image) }
-        guard options.appliesOrientation else { return image }
-        image.pixels = try image.pixels.upright(from: image.orientation)
-        image.orientation = .up
-        return image
+        return try map.applied(to: JPEGPartialImage.decode(reader, options.forGainMap), options)
     }
 
     /// Returns the decoded gain map, or the damage of one that cannot be used.

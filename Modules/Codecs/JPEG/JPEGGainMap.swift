@@ -4,7 +4,8 @@ import FoundationEssentials
 /// The gain map of a file: a second JPEG file after the image, which an index names.
 ///
 /// The index is that of the Multi-Picture Format. The numbers of the map are in its own file, in the binary form of ISO
-/// 21496-1 or in XMP. Source: Android, "Ultra HDR image format", 1.1.
+/// 21496-1 or in XMP, or, in Apple's own form, in the maker notes of the image. Source: Android, "Ultra HDR image
+/// format", 1.1.
 struct JPEGGainMap {
     private let metadata: GainMapMetadata
     /// The profile of the HDR image: PQ, with the primary colors of the image.
@@ -12,33 +13,23 @@ struct JPEGGainMap {
     private let reader: JPEGReader
     private let imageSize: PixelSize
 
-    /// Returns the map of an image, if the options request HDR and the file has one that can be used. Otherwise,
-    /// returns the damage that tells why not. The bytes must outlive the map.
+    /// The number of images of an index that are searched for a map. Files have two or three, and further ones could
+    /// repeat the bytes of the whole file.
+    private static let maximumImageCount = 3
+
+    /// Returns the map of an image, if the options request HDR, the file has one that can be used, and the limits admit
+    /// the HDR image. Otherwise, returns the damage that tells why not. The bytes must outlive the map.
     ///
     /// - Throws: ``ImageDecodingError`` `outOfMemory`.
     static func find(
         _ image: JPEGReader, _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
     ) throws(ImageDecodingError) -> (map: JPEGGainMap?, damage: ImageDamage?) {
         guard options.dynamicRange == .high else { return (nil, nil) }
-        return try ignoringDamage { () throws(ImageDecodingError) in
-            try JPEGGainMap(of: image, bytes, options.limits)
+        return try DecodedGainMap.ignoringDamage(of: "JPEG") { () throws(ImageDecodingError) in
+            guard let map = try JPEGGainMap(of: image, bytes, options.limits) else { return nil }
+            try DecodedGainMap.check(map.imageSize, byteCount: map.byteCount(image, options), options.limits)
+            return map
         }
-    }
-
-    /// Calls `body`. Makes harmless damage of an error that only the map has.
-    private static func ignoringDamage<Map>(
-        _ body: () throws(ImageDecodingError) -> Map?
-    ) throws(ImageDecodingError) -> (map: Map?, damage: ImageDamage?) {
-        do throws(ImageDecodingError) { return (try body(), nil) } catch {
-            guard error.code != .outOfMemory else { throw error }
-            let message = "JPEG: the gain map is ignored: \(error.message)"
-            return (nil, ImageDamage(.harmless, ImageDecodingError(error.code, message)))
-        }
-    }
-
-    /// The options for decoding the map. Damage that changes samples makes it unusable.
-    private static func options(_ limits: DecodingLimits) -> DecodingOptions {
-        DecodingOptions(limits: limits, appliesOrientation: false, pixelFormat: .gray8, tolerance: .harmless)
     }
 
     /// Returns nil when the file has no map. Throws ``ImageDecodingError`` when it cannot be used.
@@ -47,7 +38,8 @@ struct JPEGGainMap {
     ) throws(ImageDecodingError) {
         guard let info = image.info else { return nil }
         let segments = JPEGSegments(bytes)
-        guard let (metadata, map) = try Self.find(segments, bytes) else {
+        let found = try Self.find(segments, bytes) { image.properties(keepsMetadata: true).metadata.exif }
+        guard let (metadata, map) = found else {
             guard segments.declaresGainMap else { return nil }
             throw ImageDecodingError(.corrupt, "the gain map is missing")
         }
@@ -56,48 +48,39 @@ struct JPEGGainMap {
         guard let size = reader.info?.size, let model = reader.info?.colorModel, models.contains(model),
             size.width <= info.size.width, size.height <= info.size.height
         else { throw ImageDecodingError(.corrupt, "the gain map is larger than the image, or has inks") }
-        // Gains of another space could be used only with the colors of that space.
-        let mapProfile = reader.info?.metadata.colorProfile
-        guard models.contains(info.colorModel), let primaries = Self.primaries(info.metadata.colorProfile),
-            metadata.usesBaseColorSpace || mapProfile != nil && Self.primaries(mapProfile) == primaries,
-            let profile = ColorDescription(primaries: primaries, transfer: 16)?.profile(isGray: false)
-        else {
-            throw ImageDecodingError(
-                .unsupportedVariant, "the gain map is that of an image in another color space than sRGB and Display P3")
+        guard models.contains(info.colorModel) else {
+            throw ImageDecodingError(.unsupportedVariant, "the gain map is that of an image with inks")
         }
+        colorProfile = try DecodedGainMap.colorProfile(
+            of: info.metadata.colorProfile, metadata,
+            otherPrimaries: reader.info?.metadata.colorProfile.flatMap(ICCProfile.primariesWithCurveOfSRGB))
         self.metadata = metadata
         self.reader = reader
-        colorProfile = profile
         imageSize = info.size
     }
 
     /// Returns the numbers and the bytes of the first image of the index that is a gain map.
     private static func find(
-        _ segments: JPEGSegments, _ bytes: UnsafeBufferPointer<UInt8>
+        _ segments: JPEGSegments, _ bytes: UnsafeBufferPointer<UInt8>, exif: () -> Data?
     ) throws(ImageDecodingError) -> (GainMapMetadata, UnsafeBufferPointer<UInt8>)? {
-        for range in segments.furtherImages {
-            // A map whose end is missing is damaged, which its decoder finds.
-            let part = UnsafeBufferPointer(rebasing: bytes[range.clamped(to: 0..<bytes.count)])
-            guard part.starts(with: [0xFF, 0xD8, 0xFF]) else { continue }
-            if let metadata = try JPEGSegments(part).gainMapMetadata() { return (metadata, part) }
+        // A map whose end is missing is damaged, which its decoder finds.
+        let images = segments.furtherImages.lazy
+            .map { UnsafeBufferPointer(rebasing: bytes[$0.clamped(to: 0..<bytes.count)]) }
+            .filter { $0.starts(with: [0xFF, 0xD8, 0xFF]) }
+        for image in images.prefix(maximumImageCount) {
+            if let metadata = try JPEGSegments(image).gainMapMetadata(exif: exif) { return (metadata, image) }
         }
         return nil
     }
 
-    /// Returns the code point of the primary colors of an image whose samples have the curve of sRGB, or nil.
-    private static func primaries(_ profile: Data?) -> UInt8? {
-        profile.map(ICCProfile.primariesWithCurveOfSRGB) ?? 1
-    }
-
     /// Decodes the samples, which can be done once. Returns nil and the damage of a map that cannot be decoded.
     ///
-    /// - Throws: ``ImageDecodingError`` `exceedsLimit` when the HDR image exceeds the limits, or `outOfMemory`.
+    /// - Throws: ``ImageDecodingError`` `outOfMemory`.
     func decode(
         _ limits: DecodingLimits
     ) throws(ImageDecodingError) -> (map: DecodedGainMap?, damage: ImageDamage?) {
-        try limits.check(imageSize, format: .rgba16)
-        return try Self.ignoringDamage { () throws(ImageDecodingError) in
-            let pixels = try JPEGPartialImage.decode(reader, Self.options(limits)).pixels
+        try DecodedGainMap.ignoringDamage(of: "JPEG") { () throws(ImageDecodingError) in
+            let pixels = try JPEGPartialImage.decode(reader, .ofGainMap(limits)).pixels
             return DecodedGainMap(pixels: pixels, metadata: metadata, colorProfile: colorProfile)
         }
     }
@@ -108,49 +91,11 @@ struct JPEGGainMap {
     ///   - image: The reader of the image.
     ///   - options: The options for the HDR image.
     func byteCount(_ image: JPEGReader, _ options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        let isRotated = options.appliesOrientation && image.info?.orientation != .up
-        let passesRows = options.passesRows && !isRotated
+        let orientation = image.info?.orientation ?? .up
         var base = options.forGainMap
-        base.isFiltered = passesRows
-        let rowCount = passesRows ? 1 : imageSize.height
-        let output = PixelBuffer.byteCount(
-            size: PixelSize(width: imageSize.width, height: rowCount), format: .rgba16)
-        let upright = isRotated ? PixelBuffer.byteCount(size: imageSize.transposed, format: .rgba16) : 0
-        return try [output ?? .max, upright ?? .max, image.byteCount(base), GainMapRows.byteCount(of: imageSize)]
-            .reduce(reader.byteCount(Self.options(options.limits))) { $0.addingClamped($1) }
-    }
-}
-
-/// The samples and the numbers of a gain map.
-struct DecodedGainMap {
-    /// The samples: gray8 or RGBA8.
-    let pixels: PixelBuffer
-    let metadata: GainMapMetadata
-    /// The profile of the HDR image.
-    let colorProfile: Data
-
-    /// Returns the HDR image of an image that was decoded with ``AlcedoCore/DecodingOptions/forGainMap``.
-    func applied(to image: DecodedImage) throws(ImageDecodingError) -> DecodedImage {
-        let collector = PixelRowCollector()
-        do { try image.sendRows(to: GainMapRows(self, next: collector)) } catch {
-            // Consumers of rows may throw any error. The two here throw only errors of this type.
-            throw error as? ImageDecodingError ?? ImageDecodingError(.decoderFailed, "JPEG: \(error)")
-        }
-        guard var result = collector.image else { throw ImageDecodingError.noMemory(for: image.size) }
-        result.format = image.format
-        result.damage = image.damage
-        return result
-    }
-}
-
-extension DecodingOptions {
-    /// The options for decoding the image to which a gain map is applied: in its stored order, in RGBA8 at full size.
-    var forGainMap: DecodingOptions {
-        var options = self
-        options.pixelFormat = .rgba8
-        options.target = nil
-        options.appliesOrientation = false
-        return options
+        base.isFiltered = options.passesRows && (!options.appliesOrientation || orientation == .up)
+        return try reader.byteCount(.ofGainMap(options.limits)).addingClamped(image.byteCount(base))
+            .addingClamped(DecodedGainMap.byteCount(of: imageSize, orientation, options))
     }
 }
 
@@ -161,10 +106,23 @@ extension JPEGSegments {
         return gainMap != nil || xmp.map { Data($0).firstRange(of: space) != nil } == true
     }
 
-    /// Returns the numbers of a gain map, if this is the file of one.
-    fileprivate func gainMapMetadata() throws(ImageDecodingError) -> GainMapMetadata? {
-        if let gainMap { return try GainMapMetadata(iso: RawSpan(_unsafeElements: gainMap)) }
-        guard let xmp else { return nil }
-        return try GainMapMetadata(xmp: Data(xmp))
+    /// Returns the numbers of a gain map, if this is the file of one. Those in XMP count when the binary ones are
+    /// missing or cannot be used.
+    ///
+    /// - Parameter exif: Returns the EXIF data of the image.
+    fileprivate func gainMapMetadata(exif: () -> Data?) throws(ImageDecodingError) -> GainMapMetadata? {
+        guard let gainMap else { return try xmpMetadata(exif: exif) }
+        do throws(ImageDecodingError) {
+            return try GainMapMetadata(iso: RawSpan(_unsafeElements: gainMap))
+        } catch {
+            guard let metadata = try xmpMetadata(exif: exif) else { throw error }
+            return metadata
+        }
+    }
+
+    private func xmpMetadata(exif: () -> Data?) throws(ImageDecodingError) -> GainMapMetadata? {
+        guard let packet = xmp.map({ Data($0) }) else { return nil }
+        if let metadata = try GainMapMetadata(xmp: packet) { return metadata }
+        return try GainMapMetadata(appleXMP: packet, exif: exif)
     }
 }

@@ -9,6 +9,8 @@ package import FoundationEssentials
 /// 2. The gain is 2 to the power of `minimum` (1 − *r*) + `maximum` *r*, for a display that can show all of it.
 /// 3. The result is (*light* + `baseOffset`) × *gain* − `alternateOffset`.
 ///
+/// The maps of Apple's own form have another gain: see ``Channel/isLinear``.
+///
 /// Source: ISO 21496-1:2025; Adobe, "Gain map", 1.0; Android, "Ultra HDR image format", 1.1.
 package struct GainMapMetadata: Sendable, Equatable {
     /// The numbers of red, green or blue.
@@ -19,9 +21,13 @@ package struct GainMapMetadata: Sendable, Equatable {
         package var gamma = 1.0
         package var baseOffset = 1.0 / 64
         package var alternateOffset = 1.0 / 64
+        /// Whether the gain grows in proportion to the light of the sample, by the curve of BT.709, from 1 to that of
+        /// the highest sample. Default: false.
+        package var isLinear = false
 
         /// Returns the gain for a sample of the map, from 0 to 1.
         package func gain(_ sample: Double) -> Double {
+            guard !isLinear else { return 1 + (exp2(maximum) - 1) * TransferFunction.bt709.light(sample) }
             let r = pow(sample, 1 / gamma)
             return exp2(minimum * (1 - r) + maximum * r)
         }
@@ -44,10 +50,9 @@ package struct GainMapMetadata: Sendable, Equatable {
     /// - Throws: ``ImageDecodingError`` `corrupt` for numbers that are missing, damaged or out of range, and
     ///   `unsupportedVariant` for another version, and for a map of an image that is HDR itself.
     package init?(xmp: Data) throws(ImageDecodingError) {
-        guard let document = XMPDocument([UInt8](xmp)) else { return nil }
-        var properties = XMPProperties()
-        for description in XMPFilter.descriptions(of: document) { properties.add(description) }
-        guard let version = properties.texts["Version"] else { return nil }
+        guard let properties = XMPProperties(xmp, namespace: "http://ns.adobe.com/hdr-gain-map/1.0/"),
+            let version = properties.texts["Version"]
+        else { return nil }
         guard version.count == 1, version[0].hasPrefix("1.") else {
             throw ImageDecodingError(.unsupportedVariant, "the gain map has another version")
         }
@@ -68,7 +73,8 @@ package struct GainMapMetadata: Sendable, Equatable {
 
     /// Reads the numbers from the binary form of ISO 21496-1, after the name of its segment.
     ///
-    /// - Throws: ``ImageDecodingError``, as the initializer for XMP does.
+    /// - Throws: ``ImageDecodingError``, as the initializer for XMP does. The form of drafts, which libultrahdr wrote
+    ///   before version 1.4 with numbers that are not logarithms, has another version.
     package init(iso bytes: RawSpan) throws(ImageDecodingError) {
         var reader = GainMapReader(bytes)
         // The minimum version, and that of the writer
@@ -96,6 +102,32 @@ package struct GainMapMetadata: Sendable, Equatable {
         usesBaseColorSpace = flags & 0x40 != 0
     }
 
+    /// Reads the numbers of a map of Apple's own form from XMP. Returns nil when the packet has no version of it. The
+    /// gain of the highest sample is in the packet since the second version, and was in the maker notes before.
+    ///
+    /// Source: Apple, "Applying Apple HDR effect to your photos".
+    ///
+    /// - Parameters:
+    ///   - xmp: The packet of the map.
+    ///   - exif: Returns the EXIF data of the image, starting with the TIFF header. Called only if needed.
+    /// - Throws: ``ImageDecodingError`` `corrupt` when the gain is missing, damaged or out of range.
+    package init?(appleXMP xmp: Data, exif: () -> Data?) throws(ImageDecodingError) {
+        guard let properties = XMPProperties(xmp, namespace: "http://ns.apple.com/HDRGainMap/1.0/"),
+            properties.texts["HDRGainMapVersion"] != nil
+        else { return nil }
+        let stops: Double
+        if properties.texts["HDRGainMapHeadroom"] != nil {
+            stops = log2(try properties.numbers("HDRGainMapHeadroom")[0])
+        } else {
+            guard let found = exif().flatMap(AppleMakerNotes.stops) else { throw Self.isDamaged }
+            stops = found
+        }
+        // False for NaN
+        guard stops >= 0 else { throw Self.isDamaged }
+        let channel = Channel(minimum: 0, maximum: stops, baseOffset: 0, alternateOffset: 0, isLinear: true)
+        try self.init([channel, channel, channel], baseHeadroom: 0, alternateHeadroom: stops)
+    }
+
     /// Creates numbers within their ranges. The headrooms are the binary logarithms of the luminance of the brightest
     /// highlight, of which 1 is white.
     private init(
@@ -115,20 +147,22 @@ package struct GainMapMetadata: Sendable, Equatable {
     }
 }
 
-/// The properties of a gain map in XMP.
+/// The properties of one namespace in an XMP packet.
 private struct XMPProperties {
     /// The texts of each property: one, or one for each of red, green and blue.
     private(set) var texts: [String: [String]] = [:]
 
-    private static let namespace = "http://ns.adobe.com/hdr-gain-map/1.0/"
-
-    mutating func add(_ description: XMPElement) {
-        for (name, value) in description.attributes where name.namespace == Self.namespace {
-            texts[name.local] = [value]
-        }
-        for property in description.children where property.name.namespace == Self.namespace {
-            let items = property.children.first?.children.filter { $0.name == .rdf("li") }
-            texts[property.name.local] = items?.map(Self.text(of:)) ?? [Self.text(of: property)]
+    /// Returns nil when the packet is damaged.
+    init?(_ packet: Data, namespace: String) {
+        guard let document = XMPDocument([UInt8](packet)) else { return nil }
+        for description in XMPFilter.descriptions(of: document) {
+            for (name, value) in description.attributes where name.namespace == namespace {
+                texts[name.local] = [value]
+            }
+            for property in description.children where property.name.namespace == namespace {
+                let items = property.children.first?.children.filter { $0.name == .rdf("li") }
+                texts[property.name.local] = items?.map(Self.text(of:)) ?? [Self.text(of: property)]
+            }
         }
     }
 
@@ -149,6 +183,36 @@ private struct XMPProperties {
         guard numbers.count == found.count, numbers.count == 1 || numbers.count == 3, numbers.allSatisfy(\.isFinite)
         else { throw GainMapMetadata.isDamaged }
         return numbers.count == 3 ? numbers : [numbers[0], numbers[0], numbers[0]]
+    }
+}
+
+/// The maker notes of Apple's cameras: a TIFF directory whose offsets begin at the notes.
+private enum AppleMakerNotes {
+    /// Returns the binary logarithm of the gain of the highest sample of the map, or nil when the EXIF data does not
+    /// have the two notes that determine it.
+    static func stops(in exif: Data) -> Double? {
+        exif.withUnsafeBytes { memory -> Double? in
+            let tiff = memory.bytes
+            guard let bigEndian = TIFF.isBigEndian(tiff),
+                let image = TIFF.number(in: tiff, at: 4, bytes: 4, bigEndian: bigEndian),
+                let photo = TIFF.directory(0x8769, of: image, in: tiff, bigEndian: bigEndian),
+                let entry = TIFF.entry(0x927C, of: photo, in: tiff, bigEndian: bigEndian), entry.type == 7,
+                tiff.contains(Array("Apple iOS\0".utf8), at: entry.values)
+            else { return nil }
+            let notes = tiff.extracting(entry.values..<entry.values + entry.count)
+            // The name, a version of two bytes, and the order of bytes precede the directory.
+            let isBigEndian = notes.contains(Array("MM".utf8), at: 12)
+            func number(_ tag: Int) -> Double? { TIFF.rational(tag, of: 14, in: notes, bigEndian: isBigEndian) }
+            guard let first = number(33), let second = number(48) else { return nil }
+            let stops =
+                switch (first < 1, second <= 0.01) {
+                case (true, true): 1.8 - 20 * second
+                case (true, false): 1.601 - 0.101 * second
+                case (false, true): 3 - 70 * second
+                case (false, false): 2.303 - 0.303 * second
+                }
+            return max(0, stops)
+        }
     }
 }
 

@@ -1,4 +1,3 @@
-import AlcedoCore
 import AlcedoLibc
 import FoundationEssentials
 
@@ -7,7 +6,7 @@ import FoundationEssentials
 ///
 /// The rows are RGBA8 with the curve of sRGB, and become RGBA16 in PQ, in which white is 203 cd/m². The map is
 /// stretched over the image, and its samples are interpolated.
-final class GainMapRows: PixelRowConsumer {
+package final class GainMapRows: PixelRowConsumer {
     /// A column of the image: the offsets of the two samples of the map beside it, and the part of the second one.
     private struct Column {
         var left: Int32
@@ -33,7 +32,7 @@ final class GainMapRows: PixelRowConsumer {
     private var height = 0
     private var nextRow = 0
 
-    init(_ map: DecodedGainMap, next: any PixelRowConsumer) {
+    package init(_ map: DecodedGainMap, next: any PixelRowConsumer) {
         self.map = map.pixels
         colorProfile = map.colorProfile
         self.next = next
@@ -44,10 +43,7 @@ final class GainMapRows: PixelRowConsumer {
         }
     }
 
-    /// Returns the number of bytes beside the map and the rows.
-    static func byteCount(of size: PixelSize) -> Int { 1 << 18 + 32 * min(size.width, 1 << 40) }
-
-    func begin(_ header: PixelRowHeader) throws {
+    package func begin(_ header: PixelRowHeader) throws {
         var header = header
         (header.format, header.alphaMode, header.colorProfile) = (.rgba16, .opaque, colorProfile)
         height = header.size.height
@@ -70,16 +66,16 @@ final class GainMapRows: PixelRowConsumer {
         return (Int(clamped), Float(clamped - clamped.rounded(.down)))
     }
 
-    func consume(_ row: RawSpan) throws {
+    package func consume(_ row: RawSpan) throws {
         readMap(nextRow)
         nextRow += 1
         for channel in 0..<3 { convert(row, channel) }
         try output.withUnsafeBytes { try next.consume(RawSpan(_unsafeBytes: $0)) }
     }
 
-    func finish() throws { try next.finish() }
+    package func finish() throws { try next.finish() }
 
-    func byteCount(for header: PixelRowHeader) -> Int { next.byteCount(for: header) }
+    package func byteCount(for header: PixelRowHeader) -> Int { next.byteCount(for: header) }
 
     /// Sets the row of the map, in steps of the tables, for a row of the image.
     private func readMap(_ y: Int) {
