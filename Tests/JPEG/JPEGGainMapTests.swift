@@ -20,13 +20,11 @@ import Testing
         var list: [Double] { [minimum, maximum, gamma, baseOffset, alternateOffset] }
 
         /// The 16-bit sample of PQ for a sample of the image and one of the map. Source: Adobe, "Gain map", section
-        /// "Displaying the image"; ITU-R BT.2100, table 4; ITU-R BT.2408, for the white of 203 cd/m².
+        /// "Displaying the image".
         func pq(_ sample: Int, _ map: Int) -> Double {
             let recovery = pow(Double(map) / 255, 1 / gamma)
             let gain = pow(2, minimum * (1 - recovery) + maximum * recovery)
-            let light = (ProfileMaker.light(Double(sample) / 255) + baseOffset) * gain - alternateOffset
-            let y = pow(min(1, max(0, light) * 203 / 10_000), 0.1593017578125)
-            return pow((0.8359375 + 18.8515625 * y) / (1 + 18.6875 * y), 78.84375) * 65_535
+            return HDRSamples.pq((ProfileMaker.light(Double(sample) / 255) + baseOffset) * gain - alternateOffset)
         }
     }
 
@@ -51,14 +49,6 @@ import Testing
     private func ramp(_ size: PixelSize) -> Data {
         JPEGMaker().file(width: size.width, height: size.height) { x, y in
             [UInt8(40 + 100 * x / size.width + 100 * y / size.height)]
-        }
-    }
-
-    /// The 16-bit samples of a pixel.
-    private func samples(_ image: DecodedImage, _ x: Int, _ y: Int) -> [Int] {
-        image.pixels.row(y).withUnsafeBytes { row in
-            let samples = row.bindMemory(to: UInt16.self)
-            return (0..<4).map { Int(samples[4 * x + $0]) }
         }
     }
 
@@ -103,7 +93,7 @@ import Testing
         #expect(decoded.colorProfile == ColorDescription(primaries: 1, transfer: 16)?.profile(isGray: false))
         let stored = try decoder.decode(file.image).pixels.rgba(9, 9)
         let storedMap = try decoder.decode(file.map).pixels.rgba(9, 9)
-        let result = samples(decoded, 9, 9)
+        let result = HDRSamples.samples(decoded, 9, 9)
         for channel in 0..<3 {
             let expected = numbers[channel].pq(Int(stored[channel]), Int(storedMap[channel]))
             #expect(abs(Double(result[channel]) - expected) < 16, "\(channel)")
@@ -121,7 +111,7 @@ import Testing
         #expect(try decoder.decode(file.data, options: options()).pixels == expected.pixels)
         let (stored, storedMap) = try (decoder.decode(image).pixels.rgba(3, 3), decoder.decode(map).pixels.rgba(3, 3))
         let wanted = Numbers().pq(Int(stored[0]), Int(storedMap[0]))
-        #expect(abs(Double(samples(expected, 3, 3)[0]) - wanted) < 16)
+        #expect(abs(Double(HDRSamples.samples(expected, 3, 3)[0]) - wanted) < 16)
     }
 
     @Test func `a smaller map is stretched and interpolated`() throws {
@@ -130,12 +120,12 @@ import Testing
 
         let decoded = try decoder.decode(file.data, options: options())
 
-        let reds = (0..<32).map { samples(decoded, $0, 12)[0] }
+        let reds = (0..<32).map { HDRSamples.samples(decoded, $0, 12)[0] }
         // Four pixels for each sample of the map, whose centers are between the second and the third.
         #expect(zip(reds[2..<30], reds[3..<30]).allSatisfy { $0 < $1 })
         #expect(reds[0] == reds[1])
         #expect(reds[30] == reds[31])
-        #expect((0..<24).allSatisfy { samples(decoded, 20, $0)[0] == reds[20] })
+        #expect((0..<24).allSatisfy { HDRSamples.samples(decoded, 20, $0)[0] == reds[20] })
         let (stored, storedMap) = try (
             decoder.decode(file.image).pixels.rgba(0, 0), decoder.decode(map).pixels.rgba(4, 4)
         )
@@ -260,17 +250,171 @@ import Testing
         }
     }
 
-    @Test func `the reported memory includes the map and the HDR image, and limits apply to both`() throws {
-        let image = ramp(PixelSize(width: 640, height: 480))
-        let file = GainMapFile(image: image, map: flat([200], PixelSize(width: 640, height: 480))).data
+    /// The numbers of the test of libultrahdr's forms, which writes offsets of a ten-millionth.
+    private static let smallOffsets = Numbers(maximum: 2.3, baseOffset: 1e-7, alternateOffset: 1e-7)
+
+    /// Returns the binary numbers of ``smallOffsets``, with another maximum for green if there are three channels. A
+    /// form of a draft, which libultrahdr writes if it can, has one denominator of all fractions.
+    private func binaryNumbers(channelCount: Int, hasOneDenominator: Bool) -> [UInt8] {
+        let maximums = channelCount == 3 ? [2.3, 1.1, 2.3] : [2.3]
+        let values: [Double] = [0, 2.3] + maximums.flatMap { (maximum: Double) in [0, maximum, 1, 1e-7, 1e-7] }
+        func fraction(_ value: Double) -> [UInt8] {
+            let denominator = value == 1e-7 || hasOneDenominator ? 10_000_000 : 10
+            let numerator = GainMapFile.bigEndian(Int((value * Double(denominator)).rounded()))
+            return hasOneDenominator ? numerator : numerator + GainMapFile.bigEndian(denominator)
+        }
+        let flags = UInt8(0x40 | (channelCount == 3 ? 0x80 : 0) | (hasOneDenominator ? 8 : 0))
+        let common = hasOneDenominator ? GainMapFile.bigEndian(10_000_000) : []
+        return [0, 0, 0, 0, flags] + common + values.flatMap(fraction)
+    }
+
+    /// libultrahdr 1.4 can be built to write XMP, the binary form, or both.
+    @Test(arguments: [0, 1, 3], [false, true])
+    func `the forms in which libultrahdr writes the numbers are read`(channelCount: Int, flag: Bool) throws {
+        let (image, map) = (flat([180, 60, 20]), flat([40, 200, 90]))
+        var file = GainMapFile(image: image, map: map)
+        // As its writer of XMP formats them
+        file.properties = [
+            "Version": "1.0", "GainMapMin": "0", "GainMapMax": "2.3", "Gamma": "1", "OffsetSDR": "1e-07",
+            "OffsetHDR": "1e-07", "HDRCapacityMin": "0", "HDRCapacityMax": "2.3", "BaseRenditionIsHDR": "False",
+        ]
+        if channelCount > 0 {
+            file.numbers = binaryNumbers(channelCount: channelCount, hasOneDenominator: flag)
+            #expect(file.numbers?.count == [1: [61, 37], 3: [141, 77]][channelCount]?[flag ? 1 : 0])
+        } else if flag {
+            file.properties["GainMapMax"] = "2.3,1.1,2.3"
+        }
+        let hasSeveral = channelCount == 3 || channelCount == 0 && flag
+
+        for hasBothForms in [false, true] {
+            file.hasBothForms = hasBothForms
+            let decoded = try decoder.decode(file.data, options: options())
+
+            #expect(decoded.damage == nil)
+            let stored = try decoder.decode(image).pixels.rgba(9, 9)
+            let storedMap = try decoder.decode(map).pixels.rgba(9, 9)
+            for (channel, sample) in HDRSamples.samples(decoded, 9, 9).prefix(3).enumerated() {
+                var numbers = Self.smallOffsets
+                if channel == 1, hasSeveral { numbers.maximum = 1.1 }
+                let expected = numbers.pq(Int(stored[channel]), Int(storedMap[channel]))
+                #expect(abs(Double(sample) - expected) < 16, "\(channel)")
+            }
+        }
+    }
+
+    @Test func `binary numbers take precedence over XMP, which counts when they cannot be used`() throws {
+        var file = GainMapFile(image: flat([120]), map: flat([255]))
+        file.properties["GainMapMax"] = "1"
+        let xmp = try decoder.decode(file.data, options: options()).pixels
+        file.numbers = GainMapFile.numbers(flags: 0x40, channels: [Numbers().list])
+        let binary = try decoder.decode(file.data, options: options()).pixels
+        file.hasBothForms = true
+        #expect(try decoder.decode(file.data, options: options()).pixels == binary)
+        #expect(xmp != binary)
+        // The form of a draft, and damage
+        for unusable in [[0, 2] + Array(repeating: 0, count: 56), [0, 0, 0, 0, 0x40], []] as [[UInt8]] {
+            file.numbers = unusable
+            let decoded = try decoder.decode(file.data, options: options())
+            #expect(decoded.pixels == xmp)
+            #expect(decoded.damage == nil)
+        }
+    }
+
+    /// The second tag decides between two formulas, and the first one between two pairs of them.
+    @Test(arguments: [
+        (500, 5, 1.7), (500, 1_000, 1.5), (1_000, 5, 2.65), (1_200, 1_000, 2.0), (500, 20_000, 0),
+    ])
+    func `the gain of a map of Apple's own form is in the maker notes`(
+        first: Int, second: Int, stops: Double
+    ) throws {
+        let (image, map) = (flat([180, 60, 20]), flat([200]))
+        let exif = JPEGEditor.segment(0xE1, Array("Exif\0\0".utf8) + AppleGainMap.exif(first, second))
+        func packet(_ xmp: [UInt8]) -> [UInt8] {
+            JPEGEditor.segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + xmp)
+        }
+        var file = GainMapFile(image: JPEGEditor.inserting(exif, into: image), map: map)
+        file.packet = packet(AppleGainMap.packet(version: "65536", headroom: nil))
+
+        let decoded = try decoder.decode(file.data, options: options())
+
+        #expect(decoded.damage == nil)
+        let stored = try decoder.decode(image).pixels.rgba(9, 9)
+        let storedMap = try decoder.decode(map).pixels.rgba(9, 9)
+        for (channel, sample) in HDRSamples.samples(decoded, 9, 9).prefix(3).enumerated() {
+            let expected = AppleGainMap.pq(Int(stored[channel]), Int(storedMap[0]), headroom: pow(2, stops))
+            #expect(abs(Double(sample) - expected) < 16, "\(channel)")
+        }
+        #expect(try decoder.decode(file.data).damage == nil)
+        // The packet of the second version has the gain itself.
+        file.packet = packet(AppleGainMap.packet(headroom: "\(pow(2, stops))"))
+        let again = try decoder.decode(file.data, options: options())
+        for (a, b) in zip(HDRSamples.samples(again, 9, 9), HDRSamples.samples(decoded, 9, 9)) { #expect(abs(a - b) <= 1) }
+    }
+
+    @Test(arguments: [2, 3, 14])
+    func `the first three images of an index are searched for a map`(count: Int) throws {
+        var file = GainMapFile(image: ramp(size), map: flat([200]))
+        let expected = try decoder.decode(file.data, options: options()).pixels
+        file.otherImages = Array(repeating: flat([9]), count: count)
+
+        let decoded = try decoder.decode(file.data, options: options())
+
+        if count < 3 {
+            #expect(decoded.pixels == expected)
+            #expect(decoded.damage == nil)
+        } else {
+            #expect(try decoded.pixels == decoder.decode(file.image).pixels)
+            #expect(decoded.damage?.message == "JPEG: the gain map is ignored: the gain map is missing")
+        }
+    }
+
+    @Test func `entries of an index that are no images are not counted`() throws {
+        var file = GainMapFile(image: ramp(size), map: flat([200]))
+        let expected = try decoder.decode(file.data, options: options()).pixels
+        file.otherImages = Array(repeating: Data("a video, or something else".utf8), count: 10)
+        #expect(try decoder.decode(file.data, options: options()).pixels == expected)
+    }
+
+    @Test func `the reported memory includes the map and the HDR image`() throws {
+        let size = PixelSize(width: 640, height: 480)
+        let file = GainMapFile(image: ramp(size), map: flat([200], size)).data
         let standard = try decoder.decodingByteCount(file)
         let high = try decoder.decodingByteCount(file, options: options())
         // Four bytes per pixel, and then eight and up to four more.
         #expect(high >= standard + 9 * 640 * 480)
         let rows = try decoder.decodingByteCount(file, options: options { $0.isFiltered = true })
         #expect(rows < high / 2)
-        let limits = DecodingLimits(maximumByteCount: 7 * 640 * 480)
-        #expect(throws: ImageDecodingError.self) { try decoder.decode(file, options: options { $0.limits = limits }) }
-        #expect(try decoder.decode(file, options: options(.standard) { $0.limits = limits }).damage == nil)
+    }
+
+    @Test func `an image whose HDR exceeds the limits is shown in SDR`() throws {
+        let size = PixelSize(width: 640, height: 480)
+        let file = GainMapFile(image: ramp(size), map: flat([200], size)).data
+        let standard = try decoder.decode(file)
+        let standardCount = try decoder.decodingByteCount(file)
+        let highCount = try decoder.decodingByteCount(file, options: options())
+        func limited(_ byteCount: Int) -> DecodingOptions {
+            options { $0.limits = DecodingLimits(maximumByteCount: byteCount) }
+        }
+
+        // Too few for the HDR image, and too few for all images together
+        for byteCount in [7 * 640 * 480, highCount - 1] {
+            let limited = limited(byteCount)
+            let decoded = try decoder.decode(file, options: limited)
+            #expect(decoded.pixels == standard.pixels)
+            #expect(decoded.colorProfile == nil)
+            #expect(decoded.damage?.kind == .harmless)
+            #expect(decoded.damage?.error.code == .exceedsLimit)
+            #expect(try decoder.decodingByteCount(file, options: limited) == standardCount)
+            let collector = PixelRowCollector()
+            #expect(try decoder.decodeRows(file, options: limited, into: collector)?.error.code == .exceedsLimit)
+            #expect(collector.image?.pixels == standard.pixels)
+        }
+        let high = try decoder.decode(file, options: limited(highCount))
+        #expect(high.pixels.format == .rgba16)
+        #expect(high.damage == nil)
+        // Too few for SDR
+        #expect { try decoder.decode(file, options: limited(640 * 480)) } throws: {
+            ($0 as? ImageDecodingError)?.code == .exceedsLimit
+        }
     }
 }

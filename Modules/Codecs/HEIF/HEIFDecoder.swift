@@ -70,12 +70,7 @@
                 try file.header.check(options.limits, format: file.header.format(for: options.pixelFormat))
                 let time = DecodingTime(timeLimit)
                 do throws(ImageDecodingError) {
-                    try options.forRows.check(file.damage)
-                    let rows = HEIFRows(file.header, bytes, options: options, time: time)
-                    var image = try file.header.image(rows.pixels(), options)
-                    image.damage = ImageDamage.worst(rows.damage, file.damage)
-                    try options.check(image.damage)
-                    return image
+                    return try wholeImage(file, bytes, options, time)
                 } catch {
                     guard options.allows(error),
                         let part = try HEIFRows(file.header, bytes, options: options, time: time).partialPixels()
@@ -87,6 +82,21 @@
             }
         }
 
+        /// Returns an image without missing pixels, to which the gain map is applied if the options request it.
+        private func wholeImage(
+            _ file: HEIFFile, _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions, _ time: DecodingTime
+        ) throws(ImageDecodingError) -> DecodedImage {
+            try options.forRows.check(file.damage)
+            let (map, mapDamage) = try HEIFGainMap.decode(file.header, bytes, options, time)
+            let imageOptions = map == nil ? options : options.forGainMap
+            let rows = HEIFRows(file.header, bytes, options: imageOptions, time: time)
+            var image = try file.header.image(rows.pixels(), imageOptions)
+            if let map { image = try map.applied(to: image, options) }
+            image.damage = .worst(.worst(rows.damage, file.damage), mapDamage)
+            try options.check(image.damage)
+            return image
+        }
+
         /// Sends the rows of the image while rows of tiles are decoded. Rotated and mirrored images are decoded as a
         /// whole.
         ///
@@ -95,24 +105,28 @@
             let options = options.forRows
             return try file.withFileForRows(options.limits) { file, bytes in
                 try file.header.check(options.limits, format: file.header.format(for: options.pixelFormat))
-                try options.check(file.damage)
-                let rows = HEIFRows(file.header, bytes, options: options, time: DecodingTime(timeLimit))
-                if options.appliesOrientation, file.header.orientation != .up {
-                    let image = try file.header.image(rows.pixels(), options)
-                    try options.check(rows.damage)
-                    try image.sendRows(to: consumer)
-                } else {
-                    try rows.send(to: consumer)
+                let time = DecodingTime(timeLimit)
+                guard !options.appliesOrientation || file.header.orientation == .up else {
+                    return try wholeImage(file, bytes, options, time).sendRows(to: consumer)
                 }
-                return ImageDamage.worst(rows.damage, file.damage)
+                try options.check(file.damage)
+                let (map, mapDamage) = try HEIFGainMap.decode(file.header, bytes, options, time)
+                let rows = HEIFRows(
+                    file.header, bytes, options: map == nil ? options : options.forGainMap, time: time)
+                try rows.send(to: map.map { GainMapRows($0, next: consumer) } ?? consumer)
+                return .worst(.worst(rows.damage, file.damage), mapDamage)
             }
         }
 
         /// Returns the maximum number of bytes that decoding holds: the planes of a coded picture, those of a row of
-        /// tiles, the output, and the upright image when it is rotated.
+        /// tiles, the output, and the upright image when it is rotated. A gain map that is applied, and the HDR image,
+        /// are added.
         func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
-            try file.withFile(options.limits) { file, _ throws(ImageDecodingError) in
+            try file.withFile(options.limits) { file, bytes throws(ImageDecodingError) in
                 try file.header.check(options.limits, format: file.header.format(for: options.pixelFormat))
+                if let map = try HEIFGainMap.find(file.header, bytes, options).map {
+                    return map.byteCount(file.header, options)
+                }
                 return file.header.byteCount(options, isIncremental: false)
             }
         }

@@ -48,7 +48,11 @@
                 track.properties, metadata)
         }
 
-        private init(
+        /// Reads the properties of an image item.
+        ///
+        /// - Parameter isTruncated: Whether bytes of other items may be missing, so that they are no damage.
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``.
+        init(
             _ number: Int, _ item: HEIFItems.Item, of items: HEIFItems, _ bytes: UnsafeBufferPointer<UInt8>,
             isTruncated: Bool, limits: DecodingLimits
         ) throws(ImageDecodingError) {
