@@ -42,15 +42,6 @@ struct GainMapFile {
         return JPEGEditor.segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0\(text)".utf8))
     }
 
-    /// Returns binary numbers with a denominator for each fraction. `channels` have the minimum, the maximum, gamma and
-    /// both offsets.
-    static func numbers(flags: UInt8, headrooms: [Double] = [0, 2], channels: [[Double]]) -> [UInt8] {
-        let fractions = (headrooms + channels.joined()).flatMap { number in
-            bigEndian(Int((number * 4_096).rounded())) + bigEndian(4_096)
-        }
-        return [0, 0, 0, 0, flags] + fractions
-    }
-
     static func bigEndian(_ value: Int) -> [UInt8] {
         (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
     }

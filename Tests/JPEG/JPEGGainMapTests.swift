@@ -9,25 +9,6 @@ import Testing
     private let decoder = JPEGDecoder()
     private let size = PixelSize(width: 32, height: 24)
 
-    /// The numbers of one of red, green and blue.
-    private struct Numbers {
-        var minimum = 0.0
-        var maximum = 2.0
-        var gamma = 1.0
-        var baseOffset = 1.0 / 64
-        var alternateOffset = 1.0 / 64
-
-        var list: [Double] { [minimum, maximum, gamma, baseOffset, alternateOffset] }
-
-        /// The 16-bit sample of PQ for a sample of the image and one of the map. Source: Adobe, "Gain map", section
-        /// "Displaying the image".
-        func pq(_ sample: Int, _ map: Int) -> Double {
-            let recovery = pow(Double(map) / 255, 1 / gamma)
-            let gain = pow(2, minimum * (1 - recovery) + maximum * recovery)
-            return HDRSamples.pq((ProfileMaker.light(Double(sample) / 255) + baseOffset) * gain - alternateOffset)
-        }
-    }
-
     private func options(
         _ range: DynamicRange = .high, _ change: (inout DecodingOptions) -> Void = { _ in }
     ) -> DecodingOptions {
@@ -67,16 +48,16 @@ import Testing
 
     @Test(arguments: [[0], [128], [255], [0, 255, 128]] as [[UInt8]], [false, true])
     func `samples are those of the formula`(map: [UInt8], isBinary: Bool) throws {
-        var numbers = [Numbers](repeating: Numbers(minimum: -0.5, maximum: 2.25, gamma: 0.75), count: 3)
+        var numbers = [GainMapNumbers](repeating: GainMapNumbers(minimum: -0.5, maximum: 2.25, gamma: 0.75), count: 3)
         if map.count == 3 {
-            numbers[1] = Numbers(minimum: 0, maximum: 3, gamma: 1, baseOffset: 0, alternateOffset: 0.125)
-            numbers[2] = Numbers(minimum: 0.25, maximum: 0.25, gamma: 2)
+            numbers[1] = GainMapNumbers(minimum: 0, maximum: 3, gamma: 1, baseOffset: 0, alternateOffset: 0.125)
+            numbers[2] = GainMapNumbers(minimum: 0.25, maximum: 0.25, gamma: 2)
         }
         let color: [UInt8] = [180, 60, 20]
         var file = GainMapFile(image: flat(color), map: flat(map))
         if isBinary {
             let channels = map.count == 3 ? numbers : [numbers[0]]
-            file.numbers = GainMapFile.numbers(flags: map.count == 3 ? 0xC0 : 0x40, channels: channels.map(\.list))
+            file.numbers = GainMapNumbers.binary(flags: map.count == 3 ? 0xC0 : 0x40, channels)
         } else {
             let names = ["GainMapMin", "GainMapMax", "Gamma", "OffsetSDR", "OffsetHDR"]
             for (index, name) in names.enumerated() {
@@ -95,7 +76,7 @@ import Testing
         let storedMap = try decoder.decode(file.map).pixels.rgba(9, 9)
         let result = HDRSamples.samples(decoded, 9, 9)
         for channel in 0..<3 {
-            let expected = numbers[channel].pq(Int(stored[channel]), Int(storedMap[channel]))
+            let expected = numbers[channel].pq(Double(stored[channel]), Double(storedMap[channel]))
             #expect(abs(Double(result[channel]) - expected) < 16, "\(channel)")
         }
         #expect(result[3] == 65_535)
@@ -110,7 +91,7 @@ import Testing
 
         #expect(try decoder.decode(file.data, options: options()).pixels == expected.pixels)
         let (stored, storedMap) = try (decoder.decode(image).pixels.rgba(3, 3), decoder.decode(map).pixels.rgba(3, 3))
-        let wanted = Numbers().pq(Int(stored[0]), Int(storedMap[0]))
+        let wanted = GainMapNumbers().pq(Double(stored[0]), Double(storedMap[0]))
         #expect(abs(Double(HDRSamples.samples(expected, 3, 3)[0]) - wanted) < 16)
     }
 
@@ -129,7 +110,7 @@ import Testing
         let (stored, storedMap) = try (
             decoder.decode(file.image).pixels.rgba(0, 0), decoder.decode(map).pixels.rgba(4, 4)
         )
-        let wanted = Numbers().pq(Int(stored[0]), Int(storedMap[0]))
+        let wanted = GainMapNumbers().pq(Double(stored[0]), Double(storedMap[0]))
         #expect(abs(Double(reds[17] + reds[18]) / 2 - wanted) < 64)
     }
 
@@ -172,7 +153,7 @@ import Testing
         func decoded(_ profile: Data, map: Data, flags: UInt8 = 0x40) throws -> DecodedImage {
             let image = JPEGEditor.inserting(JPEGEditor.profile(profile, number: 1, of: 1), into: flat([99, 150, 7]))
             var file = GainMapFile(image: image, map: map)
-            file.numbers = GainMapFile.numbers(flags: flags, channels: [Numbers().list])
+            file.numbers = GainMapNumbers.binary(flags: flags, [GainMapNumbers()])
             return try decoder.decode(file.data, options: options())
         }
         let p3 = ColorDescription(primaries: 12, transfer: 16)?.profile(isGray: false)
@@ -251,7 +232,7 @@ import Testing
     }
 
     /// The numbers of the test of libultrahdr's forms, which writes offsets of a ten-millionth.
-    private static let smallOffsets = Numbers(maximum: 2.3, baseOffset: 1e-7, alternateOffset: 1e-7)
+    private static let smallOffsets = GainMapNumbers(maximum: 2.3, baseOffset: 1e-7, alternateOffset: 1e-7)
 
     /// Returns the binary numbers of ``smallOffsets``, with another maximum for green if there are three channels. A
     /// form of a draft, which libultrahdr writes if it can, has one denominator of all fractions.
@@ -296,7 +277,7 @@ import Testing
             for (channel, sample) in HDRSamples.samples(decoded, 9, 9).prefix(3).enumerated() {
                 var numbers = Self.smallOffsets
                 if channel == 1, hasSeveral { numbers.maximum = 1.1 }
-                let expected = numbers.pq(Int(stored[channel]), Int(storedMap[channel]))
+                let expected = numbers.pq(Double(stored[channel]), Double(storedMap[channel]))
                 #expect(abs(Double(sample) - expected) < 16, "\(channel)")
             }
         }
@@ -306,7 +287,7 @@ import Testing
         var file = GainMapFile(image: flat([120]), map: flat([255]))
         file.properties["GainMapMax"] = "1"
         let xmp = try decoder.decode(file.data, options: options()).pixels
-        file.numbers = GainMapFile.numbers(flags: 0x40, channels: [Numbers().list])
+        file.numbers = GainMapNumbers.binary([GainMapNumbers()])
         let binary = try decoder.decode(file.data, options: options()).pixels
         file.hasBothForms = true
         #expect(try decoder.decode(file.data, options: options()).pixels == binary)
@@ -341,14 +322,16 @@ import Testing
         let stored = try decoder.decode(image).pixels.rgba(9, 9)
         let storedMap = try decoder.decode(map).pixels.rgba(9, 9)
         for (channel, sample) in HDRSamples.samples(decoded, 9, 9).prefix(3).enumerated() {
-            let expected = AppleGainMap.pq(Int(stored[channel]), Int(storedMap[0]), headroom: pow(2, stops))
+            let expected = AppleGainMap.pq(Double(stored[channel]), Double(storedMap[0]), headroom: pow(2, stops))
             #expect(abs(Double(sample) - expected) < 16, "\(channel)")
         }
         #expect(try decoder.decode(file.data).damage == nil)
         // The packet of the second version has the gain itself.
         file.packet = packet(AppleGainMap.packet(headroom: "\(pow(2, stops))"))
         let again = try decoder.decode(file.data, options: options())
-        for (a, b) in zip(HDRSamples.samples(again, 9, 9), HDRSamples.samples(decoded, 9, 9)) { #expect(abs(a - b) <= 1) }
+        for (a, b) in zip(HDRSamples.samples(again, 9, 9), HDRSamples.samples(decoded, 9, 9)) {
+            #expect(abs(a - b) <= 1)
+        }
     }
 
     @Test(arguments: [2, 3, 14])

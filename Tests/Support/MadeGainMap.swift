@@ -3,8 +3,8 @@ import Foundation
 
 /// The samples that HDR images must have, computed independently of the decoders.
 package enum HDRSamples {
-    /// Returns the 16-bit sample of PQ for light of which 1 is white. Source: ITU-R BT.2100, table 4; ITU-R BT.2408, for
-    /// the white of 203 cd/m².
+    /// Returns the 16-bit sample of PQ for light of which 1 is white. Source: ITU-R BT.2100, table 4; ITU-R BT.2408,
+    /// for the white of 203 cd/m².
     package static func pq(_ light: Double) -> Double {
         let y = pow(min(1, max(0, light) * 203 / 10_000), 0.1593017578125)
         return pow((0.8359375 + 18.8515625 * y) / (1 + 18.6875 * y), 78.84375) * 65_535
@@ -19,13 +19,50 @@ package enum HDRSamples {
     }
 }
 
+/// The numbers of a gain map for one of red, green and blue.
+package struct GainMapNumbers: Sendable {
+    package var minimum: Double
+    package var maximum: Double
+    package var gamma: Double
+    package var baseOffset: Double
+    package var alternateOffset: Double
+
+    package init(
+        minimum: Double = 0, maximum: Double = 2, gamma: Double = 1, baseOffset: Double = 1.0 / 64,
+        alternateOffset: Double = 1.0 / 64
+    ) {
+        (self.minimum, self.maximum, self.gamma) = (minimum, maximum, gamma)
+        (self.baseOffset, self.alternateOffset) = (baseOffset, alternateOffset)
+    }
+
+    package var list: [Double] { [minimum, maximum, gamma, baseOffset, alternateOffset] }
+
+    /// Returns the 16-bit sample of PQ for samples of the image and of the map, from 0 to 255. Source: Adobe, "Gain
+    /// map", section "Displaying the image".
+    package func pq(_ sample: Double, _ map: Double) -> Double {
+        let recovery = pow(map / 255, 1 / gamma)
+        let gain = pow(2, minimum * (1 - recovery) + maximum * recovery)
+        return HDRSamples.pq((ProfileMaker.light(sample / 255) + baseOffset) * gain - alternateOffset)
+    }
+
+    /// Returns the binary numbers of ISO 21496-1, with a denominator for each fraction.
+    package static func binary(
+        flags: UInt8 = 0x40, headrooms: [Double] = [0, 2], _ channels: [GainMapNumbers]
+    ) -> [UInt8] {
+        let fractions = (headrooms + channels.flatMap(\.list)).flatMap { number in
+            ProfileMaker.number(Int((number * 4_096).rounded())) + ProfileMaker.number(4_096)
+        }
+        return [0, 0, 0, 0, flags] + fractions
+    }
+}
+
 /// The numbers of a gain map of Apple's own form. Source: Apple, "Applying Apple HDR effect to your photos".
 package enum AppleGainMap {
     /// Returns the 16-bit sample of PQ for samples of the image and of the map.
-    package static func pq(_ sample: Int, _ map: Int, headroom: Double) -> Double {
-        let v = Double(map) / 255
+    package static func pq(_ sample: Double, _ map: Double, headroom: Double) -> Double {
+        let v = map / 255
         let recovery = v < 0.081 ? v / 4.5 : pow((v + 0.099) / 1.099, 1 / 0.45)
-        return HDRSamples.pq(ProfileMaker.light(Double(sample) / 255) * (1 + (headroom - 1) * recovery))
+        return HDRSamples.pq(ProfileMaker.light(sample / 255) * (1 + (headroom - 1) * recovery))
     }
 
     /// Returns the XMP packet of the map.

@@ -77,7 +77,7 @@ package struct DecodedGainMap {
         let upright = orientation.swapsSides ? size.transposed : size
         let rows = PixelBuffer.byteCount(size: PixelSize(width: size.width, height: height), format: .rgba16) ?? .max
         let turned = isRotated ? PixelBuffer.byteCount(size: upright, format: .rgba16) ?? .max : 0
-        return rows.addingClamped(turned).addingClamped(1 << 18 + 32 * min(size.width, 1 << 40))
+        return rows.addingClamped(turned).addingClamped(1 << 19 + 32 * min(size.width, 1 << 40))
     }
 
     /// Returns the HDR image of an image that was decoded with ``DecodingOptions/forGainMap``, upright if the options
@@ -103,10 +103,11 @@ package struct DecodedGainMap {
 }
 
 extension DecodingOptions {
-    /// The options for decoding the image to which a gain map is applied: in its stored order, in RGBA8 at full size.
+    /// The options for decoding the image to which a gain map is applied: in its stored order, with colors, at full
+    /// size.
     package var forGainMap: DecodingOptions {
         var options = self
-        options.pixelFormat = .rgba8
+        options.pixelFormat = .rgba16
         options.target = nil
         options.appliesOrientation = false
         return options

@@ -4,8 +4,8 @@ import FoundationEssentials
 /// A consumer that makes rows in HDR from rows in SDR, and passes them on. Memory: the map, one row of the image and
 /// one of the map, and tables.
 ///
-/// The rows are RGBA8 with the curve of sRGB, and become RGBA16 in PQ, in which white is 203 cd/m². The map is
-/// stretched over the image, and its samples are interpolated.
+/// The rows are RGBA8 or RGBA16 with the curve of sRGB, and become RGBA16 in PQ, in which white is 203 cd/m². The map
+/// is stretched over the image, and its samples are interpolated.
 package final class GainMapRows: PixelRowConsumer {
     /// A column of the image: the offsets of the two samples of the map beside it, and the part of the second one.
     private struct Column {
@@ -23,8 +23,9 @@ package final class GainMapRows: PixelRowConsumer {
     private static let stepCount = 4_096
     /// The gains of red, green and blue.
     private let gains: [[Float]]
+    private var isDeep = false
     /// The light of all samples of sRGB.
-    private let light = (0...255).map { Float(TransferFunction.sRGB.light(Double($0) / 255)) }
+    private var light: [Float] = []
     private let encoder = PQEncoder()
     private var columns: [Column] = []
     private var mapRow: [Float] = []
@@ -44,6 +45,9 @@ package final class GainMapRows: PixelRowConsumer {
     }
 
     package func begin(_ header: PixelRowHeader) throws {
+        isDeep = header.format == .rgba16
+        let white = isDeep ? 65_535 : 255
+        light = (0...white).map { Float(TransferFunction.sRGB.light(Double($0) / Double(white))) }
         var header = header
         (header.format, header.alphaMode, header.colorProfile) = (.rgba16, .opaque, colorProfile)
         height = header.size.height
@@ -69,7 +73,9 @@ package final class GainMapRows: PixelRowConsumer {
     package func consume(_ row: RawSpan) throws {
         readMap(nextRow)
         nextRow += 1
-        for channel in 0..<3 { convert(row, channel) }
+        for channel in 0..<3 {
+            if isDeep { convert(UInt16.self, row, channel) } else { convert(UInt8.self, row, channel) }
+        }
         try output.withUnsafeBytes { try next.consume(RawSpan(_unsafeBytes: $0)) }
     }
 
@@ -94,12 +100,13 @@ package final class GainMapRows: PixelRowConsumer {
     }
 
     /// Converts red, green or blue of a row.
-    private func convert(_ row: RawSpan, _ channel: Int) {
+    private func convert<Sample: UnsignedInteger>(_ type: Sample.Type, _ row: RawSpan, _ channel: Int) {
         let offset = map.format.isGray ? 0 : channel
         let (baseOffset, alternateOffset) = (
             Float(channels[channel].baseOffset), Float(channels[channel].alternateOffset)
         )
-        row.withUnsafeBytes { row in
+        row.withUnsafeBytes { memory in
+            let row = memory.assumingMemoryBound(to: type)
             output.withUnsafeMutableBufferPointer { output in
                 mapRow.withUnsafeBufferPointer { mapRow in
                     gains[channel].withUnsafeBufferPointer { gains in

@@ -106,11 +106,15 @@
             return try GainMapMetadata(iso: RawSpan(_unsafeElements: numbers))
         }
 
-        /// Returns the number of bytes that decoding the map, the image and the HDR image holds at once.
+        /// Returns the maximum number of bytes that decoding holds: what decoding the map holds, and then its samples,
+        /// what decoding the image holds, and the HDR image.
         func byteCount(_ image: HEIFHeader, _ options: DecodingOptions) -> Int {
-            header.byteCount(.ofGainMap(options.limits), isIncremental: false)
-                .addingClamped(image.byteCount(options.forGainMap, isIncremental: false))
-                .addingClamped(DecodedGainMap.byteCount(of: image.crop.size, image.orientation, options))
+            let size = header.crop.size
+            let samples = PixelBuffer.byteCount(size: size, format: header.format(for: .gray8)) ?? .max
+            return max(
+                header.byteCount(.ofGainMap(options.limits), isIncremental: false),
+                samples.addingClamped(image.byteCount(options.forGainMap, isIncremental: false))
+                    .addingClamped(DecodedGainMap.byteCount(of: image.crop.size, image.orientation, options)))
         }
     }
 #endif
