@@ -234,8 +234,8 @@ import Testing
     /// The numbers of the test of libultrahdr's forms, which writes offsets of a ten-millionth.
     private static let smallOffsets = GainMapNumbers(maximum: 2.3, baseOffset: 1e-7, alternateOffset: 1e-7)
 
-    /// Returns the binary numbers of ``smallOffsets``, with another maximum for green if there are three channels. A
-    /// form of a draft, which libultrahdr writes if it can, has one denominator of all fractions.
+    /// Returns the binary numbers of ``smallOffsets``, with another maximum for green if there are three channels.
+    /// libultrahdr writes one denominator of all fractions, as in a draft, if they have the same.
     private func binaryNumbers(channelCount: Int, hasOneDenominator: Bool) -> [UInt8] {
         let maximums = channelCount == 3 ? [2.3, 1.1, 2.3] : [2.3]
         let values: [Double] = [0, 2.3] + maximums.flatMap { (maximum: Double) in [0, maximum, 1, 1e-7, 1e-7] }

@@ -41,8 +41,9 @@
         /// Missing or unusable metadata, a missing end of the file after the pixels, and items outside of the file that
         /// are not needed are harmless damage. So is alpha that is outside of the file or cannot be decoded: the image
         /// is opaque from the first damaged row on. A coded picture or tile that libde265 rejects means missing pixels,
-        /// from its row of tiles on. The format has no checksums, so wrong samples are usually not detected.
-        /// Thumbnails, depth and gain maps are not read.
+        /// from its row of tiles on. The format has no checksums, so wrong samples are usually not detected. A gain map
+        /// that is requested and cannot be used is harmless damage, too. Depth is not read, and thumbnails only for
+        /// previews.
         ///
         /// - Parameter timeLimit: The maximum time that libde265 may take for one image, and for each preview. After
         ///   it, decoding throws `timedOut` before the next slice or tile.

@@ -73,8 +73,8 @@ package struct GainMapMetadata: Sendable, Equatable {
 
     /// Reads the numbers from the binary form of ISO 21496-1, after the name of its segment.
     ///
-    /// - Throws: ``ImageDecodingError``, as the initializer for XMP does. The form of drafts, which libultrahdr wrote
-    ///   before version 1.4 with numbers that are not logarithms, has another version.
+    /// - Throws: ``ImageDecodingError``, as the initializer for XMP does. The form of a draft, which libultrahdr wrote
+    ///   until 2024 with numbers that are not logarithms, has another version.
     package init(iso bytes: RawSpan) throws(ImageDecodingError) {
         var reader = GainMapReader(bytes)
         // The minimum version, and that of the writer

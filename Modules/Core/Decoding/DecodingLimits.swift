@@ -18,7 +18,8 @@ public struct DecodingLimits: Sendable, Hashable {
     /// The limit applies to the full size of the stored frame, even when a target size makes the result smaller. A PNG
     /// is also checked after rotation. A JPEG that is decoded smaller counts one byte per pixel of its full size. For a
     /// JPEG with several scans, the limit applies to the sum of the result and the coefficients, for an animation to
-    /// its canvases, and for JPEG XL to all that decoding holds.
+    /// its canvases, and for JPEG XL to all that decoding holds. If all that is held for the HDR image of a gain map
+    /// exceeds the limit, the map is ignored (``DecodingOptions/dynamicRange``).
     public var maximumByteCount: Int
     /// The maximum number of metadata bytes (ICC profile, EXIF, XMP) kept from one file. Metadata beyond the limit is
     /// dropped. Default: 4 MiB.

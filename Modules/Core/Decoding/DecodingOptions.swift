@@ -51,11 +51,12 @@ public struct DecodingOptions: Sendable, Hashable {
 
     /// The range of luminance of the result. Default: `.standard`.
     ///
-    /// With `.high`, a JPEG with a gain map becomes an HDR image: `.rgba16` in PQ, with a profile that says so, at full
-    /// size. Decoders return the samples of other files unchanged in both cases. A pipeline and an image converter then
-    /// convert no image in PQ or HLG to another color space, and keep samples of more than 8 bits.
+    /// With `.high`, a JPEG or HEIF with a gain map becomes an HDR image: `.rgba16` in PQ, with a profile that says so,
+    /// at full size. Decoders return the samples of other files unchanged in both cases. A pipeline and an image
+    /// converter then convert no image in PQ or HLG to another color space, and keep samples of more than 8 bits.
     ///
-    /// A gain map that cannot be used is ignored, and reported as harmless damage.
+    /// A gain map that cannot be used is ignored, and reported as harmless damage. So is one whose HDR image exceeds
+    /// the ``limits``: the result is the SDR image.
     public var dynamicRange = DynamicRange.standard
 
     /// Creates options. By default an image is decoded at its full size, upright, within the default limits, and

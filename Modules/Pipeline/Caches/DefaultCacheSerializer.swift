@@ -86,7 +86,8 @@ public struct DefaultCacheSerializer: CacheSerializer {
         context.codecs.asyncDecoder(for: data)
     }
 
-    /// Whether the image is HDR: JPEG and WebP have too few bits, and an image with a gain map comes from a JPEG file.
+    /// Whether the image is HDR: JPEG and WebP have too few bits, and an image with a gain map comes from a JPEG or
+    /// HEIF file.
     private static func needsPNG(_ image: DecodedImage) -> Bool {
         image.pixels.format.isDeep && !image.isAnimated && image.rowHeader.hasHighDynamicRange
     }
