@@ -166,6 +166,8 @@
             builder.refer("cdsc", from: builder.add("mime", AppleGainMap.packet(headroom: "8")), to: [2])
             let file = File()
             builder.refer("dimg", from: builder.add("tmap", file.numbers), to: [1, 2])
+            // Phones store the numbers there.
+            builder.usesItemData = true
 
             let image = try decoder.decode(builder.data, options: options())
 
