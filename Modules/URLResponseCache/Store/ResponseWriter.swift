@@ -169,8 +169,9 @@ final class ResponseCounts: Sendable {
 
 /// A lock for each resource, so that only one task at a time changes its entries and none works with an outdated entry.
 final class ResourceLock: Sendable {
-    /// The locked resources, with the waiters of each in order.
-    private let waiting = Locked<[ResourceKey: [CheckedContinuation<Void, Never>]]>([:])
+    /// The locked resources, with the waiters of each in order. The first element of a slice is removed in constant
+    /// time, also if thousands of variants wait to be stored.
+    private let waiting = Locked<[ResourceKey: ArraySlice<CheckedContinuation<Void, Never>>]>([:])
 
     /// Runs `work` while no other work for this resource runs. Waits even in a canceled task, because each work is
     /// short.
@@ -200,7 +201,7 @@ final class ResourceLock: Sendable {
                 waiting[resource] = nil
                 return nil
             }
-            return waiting[resource]?.removeFirst()
+            return waiting[resource]?.popFirst()
         }
         next?.resume()
     }
