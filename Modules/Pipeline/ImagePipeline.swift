@@ -28,8 +28,9 @@ import Synchronization
 ///
 /// Keep the pipeline, because it owns its caches. Requests that send the same HTTP request share one download, and the
 /// decode of each size. A request begins with the longest prefix of its processors whose image is still held, or else
-/// is on disk, and was made of the newest known bytes. Canceling a task ends its own wait, and the load ends when no
-/// caller waits for it. Concurrent decodes share one budget of bytes.
+/// is on disk, and was made of the newest known bytes; only prefixes without at most the last 16 processors are looked
+/// up. Canceling a task ends its own wait, and the load ends when no caller waits for it. Concurrent decodes share one
+/// budget of bytes.
 ///
 /// Bytes are stored on disk only after they were decoded to a whole image, by ``data(for:)`` and by prefetching to disk
 /// after their header was decoded, and never if the server forbids it. A partial image is never cached.

@@ -54,7 +54,8 @@ struct StepKey: Hashable, Sendable {
     private let policy: CachePolicy
     private let codecs: RequestToken?
     private let sent: SentRequest?
-    private let steps: [String]
+    /// The identifiers of the processors. The keys of one chain share their storage.
+    private let steps: ArraySlice<String>
     /// The digest of bytes that are already loaded, or nil when a load provides them.
     private let digest: UInt64?
 
@@ -65,8 +66,10 @@ struct StepKey: Hashable, Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - stepCount: The number of processors to apply.
+    ///   - identifiers: The identifiers of the request's processors, for callers that create many keys; nil to read
+    ///     those that the key needs. Default: nil.
     ///   - digest: The digest of bytes that are already loaded, or nil. Default: nil.
-    init(_ request: ImageRequest, stepCount: Int, of digest: UInt64? = nil) {
+    init(_ request: ImageRequest, stepCount: Int, identifiers: [String]? = nil, of digest: UInt64? = nil) {
         self.digest = digest
         original = request.originalKey
         decoding = request.decoding
@@ -77,7 +80,7 @@ struct StepKey: Hashable, Sendable {
         self.policy = policy
         codecs = request.codecsToken
         sent = request.sent
-        steps = request.processors.prefix(stepCount).map(\.identifier)
+        steps = identifiers?.prefix(stepCount) ?? request.processors.prefix(stepCount).map(\.identifier)[...]
     }
 }
 

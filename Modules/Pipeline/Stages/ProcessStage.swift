@@ -5,8 +5,11 @@ import Synchronization
 
 /// The stage that makes the images of requests. Each size is decoded once for all requests that need it. The processors
 /// of a request run one after another in one job, and begin with the longest prefix whose image is still held, or else
-/// is on disk.
+/// is on disk. The prefixes that lack at most the last 16 processors are looked up.
 struct ProcessStage: Sendable {
+    /// The maximum number of prefixes of a chain of processors that are looked up.
+    private static let prefixLimit = 16
+
     private let decode: DecodeStage
     private let color: ColorStage
     private let memory: MemoryStage
@@ -84,10 +87,16 @@ struct ProcessStage: Sendable {
         recent.removeAll()
     }
 
+    /// Returns the numbers of processors of the proper prefixes to look up, the longest first. A key has the identifiers
+    /// of all its processors, so the look-up of every prefix of a long chain would take quadratic time.
+    private static func prefixes(of request: ImageRequest) -> some Sequence<Int> {
+        (max(0, request.processors.count - prefixLimit)..<request.processors.count).reversed()
+    }
+
     /// Returns the image of the longest proper prefix of a request's processors that is held, with the number of
     /// processors, and nil when none is. The caller looks up the image after all processors.
     private func longestHeldPrefix(_ request: ImageRequest) async -> (LoadedImage, count: Int)? {
-        for count in (0..<request.processors.count).reversed() {
+        for count in Self.prefixes(of: request) {
             if let loaded = await held(request, steps: count, isRepeated: false) { return (loaded, count) }
         }
         return nil
@@ -101,7 +110,7 @@ struct ProcessStage: Sendable {
         _ request: ImageRequest, _ priority: PriorityHandle
     ) async throws -> (LoadedImage, count: Int)? {
         guard request.cachePolicy.disk.reads else { return nil }
-        for count in (0..<request.processors.count).reversed() {
+        for count in Self.prefixes(of: request) {
             let earlier = request.afterProcessors(count)
             // The image of no processor is the original, which is decoded, unless the request has a size or the like.
             guard earlier.isProcessed else { continue }
@@ -196,13 +205,14 @@ struct ProcessStage: Sendable {
         guard count < request.processors.count else { return loaded }
         let header = loaded.image.rowHeader
         let chain = ProcessorChain(input: loaded)
+        let identifiers = request.processors.map(\.identifier)
         return try await withTaskCancellationHandler {
             try await threads.process(header, by: request.processors.dropFirst(count), priority: priority) {
                 var loaded = try chain.takeInput()
                 for (index, processor) in request.processors.enumerated().dropFirst(count) {
                     if index > count {
                         try chain.checkCancellation()
-                        let key = StepKey(request, stepCount: index)
+                        let key = StepKey(request, stepCount: index, identifiers: identifiers)
                         recent.remember(loaded, for: key, request, since: generation)
                     }
                     loaded.image = try decode.process(loaded.image, by: processor, for: request)

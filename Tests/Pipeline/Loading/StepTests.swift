@@ -32,6 +32,20 @@ struct StepTests {
         #expect(stack.downloader.count == 1)
     }
 
+    @Test(arguments: [1, 16, 17])
+    func `the last sixteen processors may be missing from a reused chain`(missing: Int) async throws {
+        let stack = Stack(FakeDownloader(giving: level(100)), intermediateByteLimit: 0)
+        let first = Brighten(step: 1)
+        let others = (1...missing).map { _ in Brighten(step: 2) }
+        _ = try await stack.load(try web("a") { $0.processors = [first] })
+
+        let response = try await stack.load(try web("a") { $0.processors = [first] + others })
+
+        #expect(response.image.level == UInt8(101 + 2 * missing))
+        #expect(first.runs.value == (missing <= 16 ? 1 : 2))
+        #expect(others.allSatisfy { $0.runs.value == 1 })
+    }
+
     @Test func `concurrent requests share the decode, and each runs its own processors`() async throws {
         let stack = Stack(waiting)
         let (a, b, c) = (Brighten(step: 1), Brighten(step: 2), Brighten(step: 4))
