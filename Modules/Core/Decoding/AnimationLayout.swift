@@ -12,19 +12,22 @@ package struct AnimationLayout: Sendable {
         self.playCount = playCount
     }
 
-    /// Returns the index of the frame at which drawing must begin to show frame `index`: the last frame, up to and
-    /// including `index`, that does not depend on earlier frames. O(*index*).
-    package func keyFrame(for index: Int) -> Int {
-        var candidate = index
-        while candidate > 0 {
-            let frame = frames[candidate]
+    /// The index, for each frame, of the frame at which drawing must begin to show it: the last frame, up to and
+    /// including the frame itself, that does not depend on earlier frames. O(number of frames).
+    package var keyFrames: [Int] {
+        var keyFrames: [Int] = []
+        keyFrames.reserveCapacity(frames.count)
+        // The key frame of later frames that are none themselves.
+        var last = 0
+        for (index, frame) in frames.enumerated() {
+            let isAfterClearing =
+                index > 0 && frames[index - 1].disposal == .clear && frames[index - 1].area.covers(canvas)
+            let hidesEverything = frame.hidesEverything(of: canvas)
+            keyFrames.append(isAfterClearing || hidesEverything ? index : last)
             // After a frame with the disposal `restore`, the pixels that it covered are visible again in later frames.
-            if frame.hidesEverything(of: canvas), candidate == index || frame.disposal != .restore { return candidate }
-            let before = frames[candidate - 1]
-            if before.disposal == .clear, before.area.covers(canvas) { return candidate }
-            candidate -= 1
+            if isAfterClearing || hidesEverything && frame.disposal != .restore { last = index }
         }
-        return 0
+        return keyFrames
     }
 }
 

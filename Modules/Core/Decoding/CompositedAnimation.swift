@@ -20,6 +20,7 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     }
 
     package let layout: AnimationLayout
+    private let keyFrames: [Int]
     private let decoder: Decoder
     private let options: DecodingOptions
     private let orientation: ImageOrientation
@@ -40,6 +41,7 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     ) {
         found = FrameDamage(frameCount: layout.frames.count)
         self.layout = layout
+        keyFrames = layout.keyFrames
         self.decoder = decoder
         self.options = options
         self.orientation = options.appliesOrientation ? orientation : .up
@@ -81,7 +83,7 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
 
     private func draw(_ index: Int, _ state: inout State) throws(ImageDecodingError) -> PixelBuffer {
         if state.index == index, let canvas = state.canvas { return canvas.pixels }
-        let keyFrame = layout.keyFrame(for: index)
+        let keyFrame = keyFrames[index]
         var next = state.index + 1
         if state.canvas == nil || next > index || next < keyFrame || state.start > keyFrame {
             next = keyFrame

@@ -77,6 +77,21 @@ struct CompositedAnimationTests {
         }
     }
 
+    @Test(arguments: 0..<20) func `the key frames are those that a walk back from each frame finds`(seed: Int) {
+        let layout = SyntheticAnimation(random: UInt64(seed + 200), count: 40).layout
+
+        for (index, keyFrame) in layout.keyFrames.enumerated() {
+            let found = (0...index).last { candidate in
+                guard candidate > 0 else { return true }
+                let (frame, before) = (layout.frames[candidate], layout.frames[candidate - 1])
+                let isOnTop = candidate == index || frame.disposal != .restore
+                return frame.hidesEverything(of: layout.canvas) && isOnTop
+                    || before.disposal == .clear && before.area.covers(layout.canvas)
+            }
+            #expect(keyFrame == found, "frame \(index)")
+        }
+    }
+
     @Test func `a seek decodes from the last frame that does not depend on others`() throws {
         let canvas = PixelSize(width: 4, height: 4)
         let all = PixelRect(x: 0, y: 0, width: 4, height: 4)
@@ -86,7 +101,7 @@ struct CompositedAnimationTests {
             frame(.clear, all, .over), frame(.keep, part), frame(.clear, part), frame(.keep, part),
         ]
         let synthetic = SyntheticAnimation(canvas: canvas, frames: frames)
-        #expect((0..<7).map(synthetic.layout.keyFrame) == [0, 0, 2, 2, 4, 4, 4])
+        #expect(synthetic.layout.keyFrames == [0, 0, 2, 2, 4, 4, 4])
         let animation = animation(synthetic)
 
         for (index, decoded) in [(6, [4, 5, 6]), (6, []), (3, [2, 3]), (4, [4]), (5, [5]), (1, [0, 1])] {
