@@ -26,6 +26,7 @@ enum AlcedoBench {
           alcedo-bench thumbnail [options]       measure thumbnails against Pillow and libvips
           alcedo-bench server [options]          measure thumbnail-server against Thumbor
           alcedo-bench sandbox [options]         measure decoding in a worker of the sandbox against this process
+          alcedo-bench growth [options]          measure how time and memory grow with the number of items
           alcedo-bench all [options]             run all benchmarks and write a report
 
         'alcedo-bench COMMAND --help' prints the options of a command.
@@ -46,7 +47,8 @@ enum AlcedoBench {
             DecodeBenchCommand.self, EncodeBenchCommand.self, MemoryBenchCommand.self, DiskCacheBenchCommand.self,
             MemoryCacheBenchCommand.self, ResponseCacheBenchCommand.self, DownloadBenchCommand.self,
             PipelineBenchCommand.self, BindingBenchCommand.self, ResizeBenchCommand.self, ColorBenchCommand.self,
-            ThumbnailBenchCommand.self, ServerBenchCommand.self, SandboxBenchCommand.self, AllBenchCommand.self,
+            ThumbnailBenchCommand.self, ServerBenchCommand.self, SandboxBenchCommand.self, GrowthBenchCommand.self,
+            AllBenchCommand.self,
         ])
 
     static func main() {

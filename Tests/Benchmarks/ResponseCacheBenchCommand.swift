@@ -172,7 +172,7 @@ private struct ResponseHitBenchmark {
 
 /// A transport that immediately returns a response that is fresh for a day, with the fields that a content delivery
 /// network sends.
-private struct CannedTransport: HTTPTransport {
+struct CannedTransport: HTTPTransport {
     let body: Data
     let vary: String?
 
