@@ -157,6 +157,14 @@ struct BenchmarkTests {
         #expect(good.status == 0)
         #expect(good.problems == "")
         #expect(!good.output.contains("threshold"))
+        #expect(good.output.contains("\nlargest changes, compared without the margin:\n    \(name): ") == true)
+        let ratios = try await bench.run(words + ["--ratios-only", "--thresholds", file.path])
+        #expect(ratios.status == 0)
+        let omitted = try await bench.run(
+            ["all", "--only", "Pipeline", "--ratios-only", "--force", "--output", directory.path]
+                + ["--pictures", sources.path])
+        #expect(omitted.status == 2)
+        #expect(omitted.problems.contains("no part has this title"))
         let worse = try await run("at most 0.001 | \(name)\n")
         #expect(worse.status == 1)
         #expect(worse.output.contains("Decoders, again\n"))
@@ -293,7 +301,7 @@ struct BenchmarkTests {
 
     @Test(arguments: [
         "decode", "encode", "memory", "disk-cache", "memory-cache", "response-cache", "download", "pipeline", "binding",
-        "resize", "color", "thumbnail", "server", "sandbox", "all",
+        "resize", "color", "thumbnail", "server", "sandbox", "growth", "all",
     ])
     func `help fits the line width`(command: String) async throws {
         let help = try await bench.run([command, "--help"])

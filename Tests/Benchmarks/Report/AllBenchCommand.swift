@@ -24,13 +24,17 @@ struct AllBenchCommand: ProgramCommand {
                           machine and versions
           --thresholds FILE
                           fail if a ratio is worse than its threshold in FILE, such as Tests/Benchmarks/thresholds.txt,
-                          also when its part is measured again; print a line for FILE for a ratio without one
+                          also when its part is measured again; print a line for FILE for a ratio without one, and the
+                          five largest changes
+          --ratios-only   omit parts and large numbers of entries without a ratio, which --thresholds does not compare
 
         """
 
     private struct Part {
         let title: String
         let words: [String]
+        /// Whether the part records ratios.
+        var hasRatios = true
     }
 
     private var imageDirectory = ""
@@ -41,6 +45,7 @@ struct AllBenchCommand: ProgramCommand {
     private var isUpdate = false
     private var replaces = false
     private var thresholds: BenchThresholds?
+    private var isRatiosOnly = false
 
     private static let names = (data: "report.json", text: "report.md", plot: "report.svg")
     /// The directories that --pictures must have.
@@ -56,6 +61,7 @@ struct AllBenchCommand: ProgramCommand {
         case "--update": isUpdate = true
         case "--force": replaces = true
         case "--thresholds": thresholds = try BenchThresholds(arguments.value(of: option))
+        case "--ratios-only": isRatiosOnly = true
         default: return false
         }
         return true
@@ -68,7 +74,8 @@ struct AllBenchCommand: ProgramCommand {
 
     func run() async throws -> ExitStatus {
         let parts = parts(imageDirectory)
-        let chosen = Set(parts.map(\.title).filter { filters.isEmpty || filters.contains(where: $0.contains) })
+        let compared = parts.filter { !isRatiosOnly || $0.hasRatios }
+        let chosen = Set(compared.map(\.title).filter { filters.isEmpty || filters.contains(where: $0.contains) })
         // The images are checked before the first benchmark, because a run takes minutes.
         for name in Self.directories
         where (try? FileManager.default.contentsOfDirectory(atPath: "\(imageDirectory)/\(name)")) == nil {
@@ -88,14 +95,18 @@ struct AllBenchCommand: ProgramCommand {
         let (machine, versions) = (BenchMachine.line, BenchMachine.versions(python: python))
         let earlier = isUpdate ? try Self.sections(of: file, machine, versions) : []
         var hasFailed = false
+        var measured: [BenchFigure] = []
         for part in parts {
             guard chosen.contains(part.title) else {
                 sections += earlier.filter { $0.title == part.title }
                 continue
             }
             Console.output("\(part.title)\n")
+            let start = ContinuousClock.now
+            defer { Console.output("    \(Int((ContinuousClock.now - start) / .seconds(1))) s\n") }
             do {
                 let section = try measure(part, in: directory, now)
+                measured += section.figures
                 for problem in thresholds?.problems(of: section.figures) ?? [] {
                     hasFailed = true
                     Console.problem("alcedo-bench: \(problem)")
@@ -119,6 +130,10 @@ struct AllBenchCommand: ProgramCommand {
         try location.write(Data(report.markdown.utf8), named: Self.names.text)
         try location.write(Data(FigurePlot(figures: report.figures).svg.utf8), named: Self.names.plot)
         Console.output(report.table.joined(separator: "\n") + "\n")
+        if let changes = thresholds?.largestChanges(of: measured), !changes.isEmpty {
+            Console.output("\nlargest changes, compared without the margin:\n")
+            for change in changes { Console.output("    \(change)\n") }
+        }
         return hasFailed ? .failure : .success
     }
 
@@ -145,11 +160,12 @@ struct AllBenchCommand: ProgramCommand {
             Part(
                 title: "Memory caches, 100,000 entries",
                 words: ["memory-cache", "--entries", "100000", "--threads", "1"]),
-            Part(title: "Disk caches", words: ["disk-cache"]),
-            Part(title: "Response cache", words: ["response-cache"]),
+            // The times with many entries are not ratios.
+            Part(title: "Disk caches", words: ["disk-cache"] + (isRatiosOnly ? ["--entries", "1000"] : [])),
+            Part(title: "Response cache", words: ["response-cache"] + (isRatiosOnly ? ["--urls", "1000"] : [])),
             Part(title: "Downloader", words: ["download"] + roundOptions + peer),
-            Part(title: "Pipeline", words: ["pipeline"]),
-            Part(title: "View binding", words: ["binding"]),
+            Part(title: "Pipeline", words: ["pipeline"], hasRatios: false),
+            Part(title: "View binding", words: ["binding"], hasRatios: false),
             Part(title: "Processors", words: ["resize"] + roundOptions + peer),
             Part(title: "Colors", words: ["color"] + roundOptions + peer),
             Part(title: "Thumbnails", words: ["thumbnail", "--pictures", imageDirectory] + roundOptions + peer),
@@ -169,7 +185,8 @@ struct AllBenchCommand: ProgramCommand {
             if byteCount > largest[format]?.byteCount ?? 0 { largest[format] = (path, byteCount) }
         }
         return largest.sorted { $0.key < $1.key }.map { format, file in
-            Part(title: "Memory of a decode, \(format)", words: ["memory", file.path, "--size", "320"])
+            Part(
+                title: "Memory of a decode, \(format)", words: ["memory", file.path, "--size", "320"], hasRatios: false)
         }
     }
 

@@ -58,6 +58,33 @@ struct BenchThresholds {
         }
     }
 
+    /// Returns a line for each of the ratios that differ most from the value for which their threshold was made, the
+    /// largest change first.
+    func largestChanges(of figures: [BenchFigure], count: Int = 5) -> [String] {
+        let changes = figures.compactMap { figure -> (figure: BenchFigure, expected: Double, factor: Double)? in
+            guard let expected = expectedValue(of: figure), expected > 0, figure.value > 0 else { return nil }
+            return (figure, expected, figure.value / expected)
+        }
+        return changes.sorted { abs(log($0.factor)) > abs(log($1.factor)) }.prefix(count).map { change in
+            let isWorse = (change.factor > 1) == change.figure.goal.isMaximum
+            let percent = Int((abs(change.factor - 1) * 100).rounded())
+            let shown = BenchFigure(change.figure.name, change.expected, change.figure.goal).shownValue
+            return "\(change.figure.name): \(change.figure.shownValue), \(percent) % \(isWorse ? "worse" : "better") "
+                + "than \(shown)"
+        }
+    }
+
+    /// Returns the value for which the threshold of a ratio was made: the threshold without the margin, which is 20
+    /// percent, or 2.5 for decibels. Returns nil for a figure without a threshold.
+    private func expectedValue(of figure: BenchFigure) -> Double? {
+        let isDecibels = figure.name.hasSuffix(" in dB")
+        switch threshold(of: figure) {
+        case .atMost(let limit): return isDecibels ? limit - 2.5 : limit / 1.2
+        case .atLeast(let limit): return isDecibels ? limit + 2.5 : limit * 1.2
+        case nil: return nil
+        }
+    }
+
     /// Returns the threshold of a ratio, or nil if it has none with the direction of its goal.
     private func threshold(of figure: BenchFigure) -> BenchFigure.Goal? {
         guard figure.unit.isEmpty, let bound = bounds[figure.name], bound.isMaximum == figure.goal.isMaximum else {
