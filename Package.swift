@@ -285,13 +285,14 @@ package.targets += [
         dependencies: [
             "Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoProgramSupport",
             "AlcedoSQLiteCache", "AlcedoSandbox", "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop",
-            "CReferenceDecoders",
+            "CProcessRun", "CReferenceDecoders",
         ] + traitModules,
         path: "Tests/Benchmarks",
         exclude: [
-            "CHEIF", "CMultiLoop", "CReferenceDecoders", "bench-peers", "bench-pictures", "bench-server", "report.md",
-            "report.svg", "thresholds.txt",
+            "CHEIF", "CMultiLoop", "CProcessRun", "CReferenceDecoders", "bench-peers", "bench-pictures",
+            "bench-server", "bench-stages", "report.md", "report.svg", "thresholds.txt",
         ]),
+    .target(name: "CProcessRun", path: "Tests/Benchmarks/CProcessRun"),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .target(
         name: "CReferenceDecoders",

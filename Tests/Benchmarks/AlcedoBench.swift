@@ -24,6 +24,9 @@ enum AlcedoBench {
           alcedo-bench resize [options]          measure the processors against Pillow
           alcedo-bench color [options]           measure color conversion against libvips
           alcedo-bench thumbnail [options]       measure thumbnails against Pillow and libvips
+          alcedo-bench formats [options]         measure thumbnails of further formats and of animations
+          alcedo-bench inspect [options]         measure alcedo inspect against a C loop that reads headers
+          alcedo-bench start [options]           measure the start of alcedo and of a worker of the sandbox
           alcedo-bench server [options]          measure thumbnail-server against Thumbor
           alcedo-bench sandbox [options]         measure decoding in a worker of the sandbox against this process
           alcedo-bench growth [options]          measure how time and memory grow with the number of items
@@ -47,8 +50,8 @@ enum AlcedoBench {
             DecodeBenchCommand.self, EncodeBenchCommand.self, MemoryBenchCommand.self, DiskCacheBenchCommand.self,
             MemoryCacheBenchCommand.self, ResponseCacheBenchCommand.self, DownloadBenchCommand.self,
             PipelineBenchCommand.self, BindingBenchCommand.self, ResizeBenchCommand.self, ColorBenchCommand.self,
-            ThumbnailBenchCommand.self, ServerBenchCommand.self, SandboxBenchCommand.self, GrowthBenchCommand.self,
-            AllBenchCommand.self,
+            ThumbnailBenchCommand.self, FormatBenchCommand.self, InspectBenchCommand.self, StartBenchCommand.self,
+            ServerBenchCommand.self, SandboxBenchCommand.self, GrowthBenchCommand.self, AllBenchCommand.self,
         ])
 
     static func main() {

@@ -80,7 +80,7 @@ private struct DecodeBenchmark {
 
     /// Measures one image and prints its line. Ignores files of other formats and damaged files.
     mutating func measure(_ data: Data, name: String) {
-        guard let entry = Self.codecs.entry(for: data), let reference = Self.reference(for: entry.format)
+        guard let entry = CodecRegistry.inProcess.entry(for: data), let reference = Self.reference(for: entry.format)
         else { return }
         // The image is decoded as stored, because the C loop does not apply the orientation either.
         let options = DecodingOptions(appliesOrientation: false)
@@ -118,15 +118,6 @@ private struct DecodeBenchmark {
             }
         }
         return best.alcedo / best.reference
-    }
-
-    /// The codecs of the programs, and that of HEIF without a sandbox.
-    private static var codecs: CodecRegistry {
-        #if HEIF
-            return .programs.adding(.heifInProcess)
-        #else
-            return .programs
-        #endif
     }
 
     /// A function that decodes bytes in C and returns the number of pixels.

@@ -53,20 +53,21 @@ static size_t draw_image(GifFileType *gif, uint8_t *canvas, int transparent) {
     return rows == (size_t)gif->Image.Height ? rows * (size_t)gif->Image.Width : 0;
 }
 
-size_t alcedo_reference_decode_gif(const uint8_t *bytes, size_t count) {
+size_t alcedo_reference_decode_gif_frames(const uint8_t *bytes, size_t count, size_t limit) {
     reference_input input = {bytes, count, 0};
     GifFileType *gif = DGifOpen(&input, read_input, NULL);
     if (!gif) return 0;
     uint8_t *canvas = calloc((size_t)gif->SWidth * (size_t)gif->SHeight, 4);
-    size_t result = 0;
+    size_t result = 0, frame_count = 0;
     int transparent = -1;
     GifRecordType type = UNDEFINED_RECORD_TYPE;
-    while (canvas && type != TERMINATE_RECORD_TYPE) {
+    while (canvas && frame_count < limit && type != TERMINATE_RECORD_TYPE) {
         if (DGifGetRecordType(gif, &type) == GIF_ERROR) break;
         if (type == IMAGE_DESC_RECORD_TYPE) {
             const size_t pixels = draw_image(gif, canvas, transparent);
             if (!pixels) break;
             result += pixels;
+            frame_count++;
             transparent = -1;
         } else if (type == EXTENSION_RECORD_TYPE) {
             int code = 0;
@@ -81,5 +82,9 @@ size_t alcedo_reference_decode_gif(const uint8_t *bytes, size_t count) {
     }
     free(canvas);
     DGifCloseFile(gif, NULL);
-    return type == TERMINATE_RECORD_TYPE ? result : 0;
+    return frame_count == limit || type == TERMINATE_RECORD_TYPE ? result : 0;
+}
+
+size_t alcedo_reference_decode_gif(const uint8_t *bytes, size_t count) {
+    return alcedo_reference_decode_gif_frames(bytes, count, SIZE_MAX);
 }

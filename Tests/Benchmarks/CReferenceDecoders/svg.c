@@ -38,7 +38,7 @@ static size_t draw(RsvgHandle *handle, cairo_surface_t *surface, const RsvgRecta
     return (size_t)width * height;
 }
 
-size_t alcedo_reference_decode_svg(const uint8_t *bytes, size_t count) {
+size_t alcedo_reference_draw_svg(const uint8_t *bytes, size_t count, size_t side) {
     RsvgHandle *handle = rsvg_handle_new_from_data(bytes, count, NULL);
     if (!handle) return 0;
     rsvg_handle_set_dpi(handle, 96);
@@ -52,6 +52,11 @@ size_t alcedo_reference_decode_svg(const uint8_t *bytes, size_t count) {
         viewport.width = box.width;
         viewport.height = box.height;
     }
+    if (side && viewport.width > 0 && viewport.height > 0) {
+        const double factor = (double)side / fmax(viewport.width, viewport.height);
+        viewport.width = fmax(1, round(viewport.width * factor));
+        viewport.height = fmax(1, round(viewport.height * factor));
+    }
     if (viewport.width >= 1 && viewport.height >= 1) {
         cairo_surface_t *surface = cairo_image_surface_create(
             CAIRO_FORMAT_ARGB32, (int)lround(viewport.width), (int)lround(viewport.height));
@@ -60,5 +65,9 @@ size_t alcedo_reference_decode_svg(const uint8_t *bytes, size_t count) {
     }
     g_object_unref(handle);
     return result;
+}
+
+size_t alcedo_reference_decode_svg(const uint8_t *bytes, size_t count) {
+    return alcedo_reference_draw_svg(bytes, count, 0);
 }
 #endif

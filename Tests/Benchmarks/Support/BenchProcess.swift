@@ -1,4 +1,5 @@
 import AlcedoProgramSupport
+import CProcessRun
 import Foundation
 
 /// A child process that responds to each line with a line. Its standard input ends when this object is released or this
@@ -71,6 +72,47 @@ final class BenchProcess: @unchecked Sendable {
             throw BenchError(description: "\(path) failed: \(message)")
         }
         return text
+    }
+
+    /// Returns the path of a program in the directory of this program.
+    static func neighbor(_ name: String) -> String {
+        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        return program.deletingLastPathComponent().appending(path: name).path
+    }
+
+    /// Returns the path of an installed program, or nil.
+    static func installed(_ name: String) -> String? {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// Runs a program without input and output to its end, and returns its times and its exit status. Blocks.
+    static func time(of path: String, _ arguments: [String]) throws -> alcedo_process_time {
+        var result = alcedo_process_time()
+        let error = withArguments([path] + arguments) { alcedo_process_measure_time(path, $0, &result) }
+        guard error == 0 else { throw cannotRun(path, error) }
+        return result
+    }
+
+    /// Runs a program as ``time(of:_:)`` does, and returns its memory and its exit status. Blocks.
+    static func memory(of path: String, _ arguments: [String]) throws -> alcedo_process_memory {
+        var result = alcedo_process_memory()
+        let error = withArguments([path] + arguments) { alcedo_process_measure_memory(path, $0, &result) }
+        guard error == 0 else { throw cannotRun(path, error) }
+        return result
+    }
+
+    private static func cannotRun(_ path: String, _ error: Int32) -> BenchError {
+        BenchError(description: "cannot run \(path): \(String(cString: strerror(error)))")
+    }
+
+    /// Calls `body` with the strings and a null pointer after them, in memory that ends after the call.
+    static func withArguments<Result>(
+        _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        let copies = strings.map { strdup($0) } + [nil]
+        defer { for copy in copies { free(copy) } }
+        return copies.withUnsafeBufferPointer { body($0.baseAddress!) }
     }
 
     private static func unnamedFile() throws -> FileHandle {

@@ -19,18 +19,29 @@ struct PipelineThumbnails {
         // Otherwise libwebp would use an additional thread.
         var webp = CodecRegistry.Entry.webp
         webp.decoder = WebPDecoder(usesThreads: false)
-        configuration.codecs = configuration.codecs.adding(webp)
+        configuration.codecs = CodecRegistry.inProcess.adding(webp)
         pipeline = ImagePipeline(configuration)
     }
 
     /// Returns a request for the thumbnail of a source.
-    static func request(_ source: ImageSource) -> ImageRequest {
-        ImageRequest(source: source, processors: [.resize(fitting: PixelSize(width: side, height: side))])
+    ///
+    /// - Parameter enlarges: Whether an image that is smaller than a thumbnail is enlarged, which a drawing is for.
+    static func request(_ source: ImageSource, enlarges: Bool = false) -> ImageRequest {
+        let size = PixelSize(width: side, height: side)
+        return ImageRequest(source: source, processors: [.resize(fitting: size, enlarges: enlarges)])
     }
 
     /// Returns the thumbnail of a file.
-    func thumbnail(of path: String) async throws -> DecodedImage {
-        try await pipeline.image(for: Self.request(.file(path)))
+    func thumbnail(of path: String, enlarges: Bool = false) async throws -> DecodedImage {
+        try await pipeline.image(for: Self.request(.file(path), enlarges: enlarges))
+    }
+
+    /// Returns at most `limit` frames of the thumbnail of a file, of which a still image has one.
+    func frames(of path: String, limit: Int, enlarges: Bool = false) async throws -> [DecodedImage] {
+        let image = try await thumbnail(of: path, enlarges: enlarges)
+        guard let source = image.frames, limit > 1 else { return [image] }
+        return try [image]
+            + (1..<max(1, min(limit, source.frameCount))).map { DecodedImage(pixels: try source.frame(at: $0)) }
     }
 
     func make(_ paths: [String]) async throws -> ThumbnailTime {

@@ -2,7 +2,8 @@ import Alcedo
 import AlcedoProgramSupport
 import Foundation
 
-/// Measures thumbnails of files on disk, alternately with the pipeline, Pillow, libvips and, for JPEG, OpenCV.
+/// Measures thumbnails of files on disk, alternately with the pipeline, Pillow, libvips, for JPEG OpenCV, and a C loop
+/// that only decodes.
 struct ThumbnailSpeed {
     /// The goal for the time of the pipeline relative to other libraries.
     struct Goal {
@@ -11,6 +12,8 @@ struct ThumbnailSpeed {
         let comparesFaster: Bool
         /// The goal for JPEG relative to OpenCV, if it is installed.
         let maximumOpenCVRatio = 0.8
+        /// The goal relative to the C loop, which decodes and does not filter.
+        let maximumLoopRatio = 1.15
     }
 
     static let tables: [(name: String, goal: Goal)] = [
@@ -27,9 +30,10 @@ struct ThumbnailSpeed {
     func run(_ name: String) async throws {
         Console.output(
             BenchTable.row([
-                name, "Alcedo, ms", "Pillow, ms", "libvips, ms",
+                name, "Alcedo, ms", "Pillow, ms", "libvips, ms", "C loop, ms",
                 goal.comparesFaster ? "vs the faster library" : "vs libvips",
                 "processor time", "goal", "speedup of two threads", "goal", "vs OpenCV", "goal",
+                "vs the C loop", "goal",
                 "PSNR, dB: Alcedo, Pillow, libvips, OpenCV",
             ]))
         for format in [ImageFormat.jpeg, .png, .webp] {
@@ -47,76 +51,52 @@ struct ThumbnailSpeed {
             return try [PythonThumbnails.Library.pillow, .vips].map { try PythonThumbnails($0, python: python) }
                 + openCV.filter { (try? $0.make(paths[0])) != nil }
         }
-        var times = (0...(peers?.count ?? 0)).map { _ in [ThumbnailTime]() }
+        var contenders = [AlternatingRuns.Contender("Alcedo") { try await pipeline.make([$0]) }]
+        contenders += (peers ?? []).map { peer in .init(peer.library.rawValue) { try peer.make($0) } }
+        if let loop = CThumbnails(format) { contenders.append(.init("C loop", loop.make)) }
+        let runs = try await AlternatingRuns(paths, rounds: rounds, contenders)
         var speedups: [Double] = []
-        // The additional first round warms up and is not counted.
-        for round in 0...rounds {
-            var sums = Array(repeating: ThumbnailTime(), count: times.count)
-            for path in paths {
-                // The order rotates, so that no library always finds the file in the page cache.
-                for pass in times.indices {
-                    let index = (pass + round) % times.count
-                    let time = try await index == 0 ? pipeline.make([path]) : peers?[index - 1].make(path)
-                    if let time { sums[index] = sums[index] + time }
-                }
-            }
-            let speedup = try await pipeline.make(paths).wall / twoThreads.make(paths).wall
-            guard round > 0 else { continue }
-            speedups.append(speedup)
-            for index in times.indices { times[index].append(sums[index]) }
+        for _ in 0..<rounds {
+            let one = try await pipeline.make(paths)
+            speedups.append(one.wall / (try await twoThreads.make(paths).wall))
         }
         let quality = try await python.map { try ThumbnailQuality(python: $0) }?.means(of: paths) {
             try ImageEncoder.png().encode(try await pipeline.thumbnail(of: $0))
         }
-        report("\(table) \(format)", paths.count, format, times, speedups, quality ?? [])
+        report("\(table) \(format)", paths.count, format, runs, DownloadSpeed.median(speedups), quality ?? [])
     }
 
     private func report(
-        _ title: String, _ count: Int, _ format: ImageFormat, _ times: [[ThumbnailTime]], _ speedups: [Double],
+        _ title: String, _ count: Int, _ format: ImageFormat, _ runs: AlternatingRuns, _ speedup: Double?,
         _ quality: [Double]
     ) {
-        /// Returns the median of the ratios of each round, relative to the library of the goal.
-        func ratio(_ part: KeyPath<ThumbnailTime, Double>) -> Double? {
-            self.ratio(times[0], to: times.dropFirst().prefix(2).dropFirst(goal.comparesFaster ? 0 : 1), part)
+        let names = ["Alcedo", "Pillow", "libvips", "C loop"]
+        let peers = goal.comparesFaster ? ["Pillow", "libvips"] : ["libvips"]
+        let wall = runs.ratio("Alcedo", to: peers)
+        let processor = runs.ratio("Alcedo", to: peers, \.processor)
+        let openCV = runs.ratio("Alcedo", to: ["OpenCV"])
+        let loop = runs.ratio("Alcedo", to: ["C loop"])
+        func record(_ name: String, _ value: Double?, _ goal: BenchFigure.Goal) {
+            if let value { BenchFigure("thumbnails, \(title): \(name)", value, goal).record() }
         }
-        func text(_ ratio: Double?) -> String { ratio.map { "\(($0 * 100).rounded() / 100)" } ?? "-" }
-        let each = times.map { times in
-            DownloadSpeed.median(times.map(\.wall)).map { "\(BenchTable.rounded($0 / Double(count)))" } ?? "-"
-        }
-        let cells = (0..<3).map { $0 < each.count ? each[$0] : "-" }
-        let (wall, processor) = (ratio(\.wall), ratio(\.processor))
-        let speedup = DownloadSpeed.median(speedups)
-        if let wall, let limit = goal.maximumRatios[format] {
+        if let limit = goal.maximumRatios[format] {
             let peer = goal.comparesFaster ? "the faster library" : "libvips"
-            BenchFigure("thumbnails, \(title): time relative to \(peer)", wall, .atMost(limit)).record()
+            record("time relative to \(peer)", wall, .atMost(limit))
         }
-        if let speedup { BenchFigure("thumbnails, \(title): speedup of two threads", speedup, .atLeast(1.9)).record() }
-        let openCV = self.ratio(times[0], to: times.dropFirst(3), \.wall)
-        if let openCV {
-            let limit = goal.maximumOpenCVRatio
-            BenchFigure("thumbnails, \(title): time relative to OpenCV", openCV, .atMost(limit)).record()
-        }
-        if let ours = quality.first {
-            BenchFigure("thumbnails, \(title): PSNR in dB", ours, .atLeast(56)).record()
-        }
-        let limit = goal.maximumRatios[format].map { "at most \($0)" } ?? ""
+        record("speedup of two threads", speedup, .atLeast(1.9))
+        record("time relative to OpenCV", openCV, .atMost(goal.maximumOpenCVRatio))
+        record("time relative to the C loop", loop, .atMost(goal.maximumLoopRatio))
+        record("PSNR in dB", quality.first, .atLeast(56))
         Console.output(
             BenchTable.row(
-                ["\(count) \(format)"] + cells + [
-                    text(wall), text(processor), limit, text(speedup), speedups.isEmpty ? "" : "1.9", text(openCV),
-                    openCV == nil ? "" : "at most \(goal.maximumOpenCVRatio)",
-                    quality.map { "\(($0 * 10).rounded() / 10)" }.joined(separator: ", "),
-                ]))
-    }
-
-    /// Returns the median of the ratios of each round, relative to the fastest of the peers, or nil without peers.
-    private func ratio(
-        _ times: [ThumbnailTime], to peers: some Collection<[ThumbnailTime]>, _ part: KeyPath<ThumbnailTime, Double>
-    ) -> Double? {
-        let ratios = (0..<rounds).compactMap { round -> Double? in
-            peers.map { $0[round][keyPath: part] }.min().map { times[round][keyPath: part] / $0 }
-        }
-        return DownloadSpeed.median(ratios)
+                ["\(count) \(format)"]
+                    + names.map { name in runs.median(name).map { "\(BenchTable.rounded($0))" } ?? "-" } + [
+                        AlternatingRuns.text(wall), AlternatingRuns.text(processor),
+                        goal.maximumRatios[format].map { "at most \($0)" } ?? "", AlternatingRuns.text(speedup), "1.9",
+                        AlternatingRuns.text(openCV), openCV == nil ? "" : "at most \(goal.maximumOpenCVRatio)",
+                        AlternatingRuns.text(loop), "at most \(goal.maximumLoopRatio)",
+                        quality.map { "\(($0 * 10).rounded() / 10)" }.joined(separator: ", "),
+                    ]))
     }
 }
 
@@ -199,73 +179,5 @@ struct ThumbnailQuality {
                 print(*values, flush=True)
             except Exception as error:
                 print(repr(error).replace(" ", "_"), flush=True)
-        """
-}
-
-/// A library in a separate Python process, on one thread.
-private final class PythonThumbnails {
-    enum Library: String {
-        case pillow = "Pillow"
-        case vips = "libvips"
-        /// OpenCV, which decodes JPEG at the smallest sufficient scale and then averages areas.
-        case openCV = "OpenCV"
-    }
-
-    let library: Library
-    private let process: BenchProcess
-
-    init(_ library: Library, python: String) throws {
-        self.library = library
-        process = try BenchProcess("/usr/bin/env", [python, "-c", Self.program, library.rawValue])
-    }
-
-    /// Makes the thumbnail of a file and returns the duration. Blocks.
-    func make(_ path: String) throws -> ThumbnailTime {
-        try process.send(path)
-        let line = try process.readLine()
-        let values = line.split(separator: " ").compactMap { Double($0) }
-        guard values.count == 2 else { throw BenchError(description: "\(library.rawValue): \(line)") }
-        return ThumbnailTime(wall: values[0], processor: values[1])
-    }
-
-    /// Reads lines with a path. Writes the milliseconds of wall-clock time and of processor time.
-    private static let program = """
-        import os, sys, time
-        os.environ["VIPS_CONCURRENCY"] = "1"
-        side = \(PipelineThumbnails.side)
-        if sys.argv[1] == "Pillow":
-            from PIL import Image
-            Image.MAX_IMAGE_PIXELS = None
-            def make(path):
-                with Image.open(path) as image:
-                    image.thumbnail((side, side))
-                    return image.tobytes()
-        elif sys.argv[1] == "OpenCV":
-            from PIL import Image
-            def make(path):
-                import cv2
-                cv2.setNumThreads(1)
-                scales = 8, 4, 2
-                modes = cv2.IMREAD_REDUCED_COLOR_8, cv2.IMREAD_REDUCED_COLOR_4, cv2.IMREAD_REDUCED_COLOR_2
-                with Image.open(path) as image:
-                    width, height = image.size
-                scale = min(1, side / width, side / height)
-                size = max(1, round(width * scale)), max(1, round(height * scale))
-                fits = [m for n, m in zip(scales, modes) if width // n >= size[0] and height // n >= size[1]]
-                image = cv2.imread(path, fits[0] if fits else cv2.IMREAD_COLOR)
-                return cv2.resize(image, size, interpolation=cv2.INTER_AREA).tobytes()
-        else:
-            import pyvips
-            pyvips.cache_set_max(0)
-            def make(path):
-                return pyvips.Image.thumbnail(path, side, height=side, size="down").write_to_memory()
-        for line in sys.stdin:
-            path = line.rstrip("\\n")
-            wall, processor = time.perf_counter(), time.process_time()
-            try:
-                make(path)
-                print((time.perf_counter() - wall) * 1000, (time.process_time() - processor) * 1000, flush=True)
-            except Exception as error:
-                print(repr(error), flush=True)
         """
 }
