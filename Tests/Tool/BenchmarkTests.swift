@@ -93,6 +93,79 @@ struct BenchmarkTests {
         #expect(lines[3].hasPrefix("png: "))
     }
 
+    @Test func `the formats benchmark measures the first and all frames of animations`() async throws {
+        // The test's file is in Tests/Tool.
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let words = ["formats", "--pictures", directory.path, "--rounds", "1"]
+        #expect(try await bench.run(words).problems.contains("no images in"))
+        let formats = directory.url.appending(path: "formats")
+        try FileManager.default.createDirectory(at: formats, withIntermediateDirectories: true)
+        for (module, name) in [("GIF", "animated.gif"), ("WebP", "animated.webp")] {
+            try FileManager.default.copyItem(
+                at: tests.appending(path: "\(module)/Fixtures/\(name)"), to: formats.appending(path: name))
+        }
+
+        let outcome = try await bench.run(words)
+
+        #expect(outcome.problems == "")
+        #expect(outcome.status == 0)
+        let rows = outcome.output.split(separator: "\n").dropFirst()
+        try #require(rows.count == 4)
+        let names = ["gif, first frame", "gif, all frames", "webp, first frame", "webp, all frames"]
+        for (row, name) in zip(rows, names) {
+            #expect(row.hasPrefix("1 animated \(name)"))
+            // The times of the package and of the C loop, between which those of both versions of libvips are missing.
+            let cells = row.dropFirst("1 animated \(name)".count).split(separator: " ")
+            #expect(cells[1...2] == ["-", "-"])
+            #expect(try #require(Double(cells[0])) > 0)
+            #expect(Double(cells[3]) != nil)
+        }
+        let one = try await bench.run(words + ["--only", "gif, all"])
+        #expect(one.output.split(separator: "\n").count == 2)
+    }
+
+    @Test func `the inspect benchmark compares the tool with a loop over the headers of all files`() async throws {
+        let outcome = try await bench.run(["inspect", "--files", "40", "--rounds", "1"])
+
+        #expect(outcome.problems == "")
+        #expect(outcome.status == 0)
+        let rows = outcome.output.split(separator: "\n")
+        #expect(rows[0].hasPrefix("40 files"))
+        for (row, name) in zip(rows.dropFirst(), ["alcedo inspect", "C loop"]) {
+            #expect(row.hasPrefix(name))
+            #expect(try #require(Double(row.dropFirst(name.count).split(separator: " ")[0])) > 0)
+        }
+        #expect(rows.count >= 3)
+        let missing = try await bench.run(["inspect", "--files", "4", "--alcedo", "/nowhere/alcedo"])
+        #expect(missing.status == 1)
+        #expect(missing.problems.contains("cannot run /nowhere/alcedo"))
+    }
+
+    @Test func `the start benchmark prints the time, the memory and the libraries of each program`() async throws {
+        let outcome = try await bench.run(["start", "--rounds", "2"])
+
+        #expect(outcome.problems == "")
+        #expect(outcome.status == 0)
+        let rows = outcome.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        let (alcedo, empty) = (rows[1], try #require(rows.first { $0.last == "/bin/true" }))
+        #expect(alcedo.last == "--version")
+        #expect(try #require(Double(alcedo[0])) > 0)
+        // The program does more than none, and its memory does not include that of the benchmark, which is larger.
+        #expect(try #require(Double(alcedo[2])) > #require(Double(empty[2])))
+        #expect(try #require(Double(empty[2])) < 8)
+        #expect(try #require(Int(alcedo[3])) > #require(Int(empty[3])))
+        #if Sandbox
+            #expect(rows.count == 4)
+            #expect(rows[3].contains("worker"))
+            #expect(try #require(Double(rows[3][2])) > 1)
+        #else
+            #expect(rows.count == 3)
+        #endif
+        let failing = try await bench.run(["start", "--alcedo", "/bin/false", "--rounds", "1"])
+        #expect(failing.status == 1)
+        #expect(failing.problems.contains("/bin/false --version: exit status 1"))
+    }
+
     @Test func `the encode benchmark prints the times and the bytes of each format`() async throws {
         for name in ["tiles.png", "turned.jpg"] {
             try SampleImages.data(name).write(to: directory.url.appending(path: name))
@@ -301,7 +374,7 @@ struct BenchmarkTests {
 
     @Test(arguments: [
         "decode", "encode", "memory", "disk-cache", "memory-cache", "response-cache", "download", "pipeline", "binding",
-        "resize", "color", "thumbnail", "server", "sandbox", "growth", "all",
+        "resize", "color", "thumbnail", "formats", "inspect", "start", "server", "sandbox", "growth", "all",
     ])
     func `help fits the line width`(command: String) async throws {
         let help = try await bench.run([command, "--help"])
@@ -314,7 +387,10 @@ struct BenchmarkTests {
         #expect(try await bench.run(["help", command]).output == help.output)
     }
 
-    @Test(arguments: [[], ["nonsense"], ["decode"], ["encode"], ["memory"], ["decode", "a", "b"], ["server"], ["all"]])
+    @Test(arguments: [
+        [], ["nonsense"], ["decode"], ["encode"], ["memory"], ["decode", "a", "b"], ["formats"], ["inspect", "a"],
+        ["start", "--rounds", "0"], ["server"], ["all"],
+    ])
     func `an invalid command line is explained and exits with status 2`(words: [String]) async throws {
         let outcome = try await bench.run(words)
 

@@ -56,6 +56,7 @@
 
             #expect(alcedo_reference_decode_svg(bytes, bytes.count) == 200)
             #expect(alcedo_reference_decode_svg(bytes, 24) == 0)
+            #expect(alcedo_reference_draw_svg(bytes, bytes.count, 300) == 300 * 150)
         }
     }
 #endif

@@ -8,12 +8,13 @@ struct AllBenchCommand: ProgramCommand {
         usage: alcedo-bench all --pictures DIR [options]
 
         Runs every benchmark in a separate process and writes report.md and report.svg with the results and their goals,
-        the machine, the versions, and the output of each command; and report.json for --update. A run takes half an
-        hour on an otherwise idle machine. The program thumbnail-server must be in the directory of this program.
+        the machine, the versions, and the output of each command; and report.json for --update. A run takes three
+        quarters of an hour on an otherwise idle machine. The programs alcedo and thumbnail-server must be in the
+        directory of this program. With --traits AVIF,HEIF,JXL,SVG, the report also has thumbnails of these formats.
         Tests/Benchmarks/bench-pictures creates the images, Tests/Benchmarks/bench-peers installs the interpreter, and
         both print their paths.
 
-          --pictures DIR  read images from DIR, which has the directories wallpapers and web
+          --pictures DIR  read images from DIR, which has the directories wallpapers and web, and may have formats
           --python PATH   use the Python interpreter PATH, which has Pillow, pyvips and aiohttp (default: none; Alcedo
                           only)
           --output DIR    write the report to DIR (default: .)
@@ -169,8 +170,17 @@ struct AllBenchCommand: ProgramCommand {
             Part(title: "Processors", words: ["resize"] + roundOptions + peer),
             Part(title: "Colors", words: ["color"] + roundOptions + peer),
             Part(title: "Thumbnails", words: ["thumbnail", "--pictures", imageDirectory] + roundOptions + peer),
+        ] + formatParts(imageDirectory, roundOptions + peer) + [
+            Part(title: "Headers of small files", words: ["inspect"] + roundOptions),
+            Part(title: "Start", words: ["start"]),
             Part(title: "Thumbnail server", words: ["server", "--pictures", imageDirectory] + roundOptions + peer),
         ]
+    }
+
+    /// Returns the part of further formats and of animations, if there are images of them.
+    private func formatParts(_ imageDirectory: String, _ options: [String]) -> [Part] {
+        guard FileManager.default.fileExists(atPath: "\(imageDirectory)/formats") else { return [] }
+        return [Part(title: "Further formats", words: ["formats", "--pictures", imageDirectory] + options)]
     }
 
     /// Returns the parts that measure the memory of a thumbnail of the largest wallpaper of each format.
