@@ -10,6 +10,8 @@ final class PythonThumbnails {
         case systemVips = "the system's libvips"
         /// OpenCV, which decodes JPEG at the smallest sufficient scale and then averages areas.
         case openCV = "OpenCV"
+        /// OpenCV, which decodes JPEG at full scale and then averages areas.
+        case openCVAtFullScale = "OpenCV at full scale"
     }
 
     let library: Library
@@ -48,7 +50,7 @@ final class PythonThumbnails {
                 with Image.open(path) as image:
                     image.thumbnail((side, side))
                     return image.tobytes()
-        elif sys.argv[1] == "OpenCV":
+        elif sys.argv[1].startswith("OpenCV"):
             from PIL import Image
             def make(path):
                 import cv2
@@ -60,7 +62,8 @@ final class PythonThumbnails {
                 scale = min(1, side / width, side / height)
                 size = max(1, round(width * scale)), max(1, round(height * scale))
                 fits = [m for n, m in zip(scales, modes) if width // n >= size[0] and height // n >= size[1]]
-                image = cv2.imread(path, fits[0] if fits else cv2.IMREAD_COLOR)
+                is_reduced = fits and sys.argv[1] == "OpenCV"
+                image = cv2.imread(path, fits[0] if is_reduced else cv2.IMREAD_COLOR)
                 return cv2.resize(image, size, interpolation=cv2.INTER_AREA).tobytes()
         else:
             if sys.argv[1] != "libvips":

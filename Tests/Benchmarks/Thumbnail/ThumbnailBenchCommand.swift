@@ -9,13 +9,13 @@ struct ThumbnailBenchCommand: ProgramCommand {
         usage: alcedo-bench thumbnail --pictures DIR [options]
 
         Measures thumbnails of at most 320 x 320 pixels, in memory, alternately with the pipeline, Pillow, libvips, for
-        JPEG OpenCV, and a C loop that only reads the file and decodes it at the scale that the pipeline uses: of the
-        files in DIR/wallpapers and DIR/web on one thread, for each format, then with the pipeline on two threads; then
-        of all files in DIR/web from nginx with empty caches, from disk, from memory, and without caches, against
-        aiohttp with libvips. Prints medians of the rounds, and ratios of medians. Beside the times are the mean PSNR of
-        each library's thumbnails against the whole image reduced by Pillow's Lanczos filter.
-        Tests/Benchmarks/bench-pictures creates the images, Tests/Benchmarks/bench-peers installs the interpreter, and
-        both print their paths.
+        JPEG OpenCV, which reduces in the decoder or decodes at full scale, and a C loop that only reads the file and
+        decodes it at the scale that the pipeline uses: of the files in DIR/wallpapers and DIR/web on one thread, for
+        each format, then with the pipeline on two threads; then of all files in DIR/web from nginx with empty caches,
+        from disk, from memory, and without caches, against aiohttp with libvips. Prints medians of the rounds, and
+        ratios of medians. Beside the times are the mean PSNR of each library's thumbnails against the whole image
+        reduced by Pillow's Lanczos filter. Tests/Benchmarks/bench-pictures creates the images,
+        Tests/Benchmarks/bench-peers installs the interpreter, and both print their paths.
 
           --pictures DIR  read images from DIR, which has the directories wallpapers and web
           --python PATH   use the Python interpreter PATH, which has Pillow, pyvips and aiohttp, and may have OpenCV
