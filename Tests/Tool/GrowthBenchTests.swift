@@ -117,8 +117,8 @@ struct GrowthBenchTests {
         for name in [
             "memory cache of n entries, get", "disk cache of n entries, opening", "disk entry of n bytes, store",
             "n variants of one URL, in flight", "n requests in flight", "n waiters for one image",
-            "n hosts, a request each", "GIF of n frames, decode", "PNG of n pixels, decode", "chain of n processors, load",
-            "files of a directory, alcedo inspect",
+            "n hosts, a request each", "GIF of n frames, decode", "PNG of n pixels, decode",
+            "chain of n processors, load", "files of a directory, alcedo inspect",
         ] {
             #expect(names.contains(name), "\(name)")
         }

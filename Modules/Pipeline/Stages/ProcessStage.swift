@@ -87,8 +87,8 @@ struct ProcessStage: Sendable {
         recent.removeAll()
     }
 
-    /// Returns the numbers of processors of the proper prefixes to look up, the longest first. A key has the identifiers
-    /// of all its processors, so the look-up of every prefix of a long chain would take quadratic time.
+    /// Returns the numbers of processors of the proper prefixes to look up, the longest first. A key has the
+    /// identifiers of all its processors, so the look-up of every prefix of a long chain would take quadratic time.
     private static func prefixes(of request: ImageRequest) -> some Sequence<Int> {
         (max(0, request.processors.count - prefixLimit)..<request.processors.count).reversed()
     }

@@ -41,8 +41,8 @@ void alcedo_filter_planes(
     const intptr_t *_Nonnull counts, const int16_t *_Nonnull weights, size_t stride, size_t length,
     int16_t *_Nonnull out, size_t out_plane);
 
-// For Int16.sum. Computes the weighted sum of `count` rows and clamps it. `length` must be a multiple of 16. With an odd
-// `count`, the weight after the last one is read and must be zero.
+// For Int16.sum. Computes the weighted sum of `count` rows and clamps it. `length` must be a multiple of 16. With an
+// odd `count`, the weight after the last one is read and must be zero.
 void alcedo_sum_planes(
     const int16_t *_Nonnull const *_Nonnull rows, const int16_t *_Nonnull weights, size_t count, size_t length,
     int16_t *_Nonnull out);
