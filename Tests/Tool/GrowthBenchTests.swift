@@ -80,13 +80,24 @@ import Testing
         #expect(svg.hasSuffix("</svg>\n"))
     }
 
-    @Test func `the next size is expected to take at least as much longer as it is larger`() {
-        let expected = GrowthBenchCommand.expectedTime
+    @Test func `the time of the next size is expected to grow with the size, or as it did before`() {
+        func expected(_ size: Int, _ seconds: [Double]) -> Duration {
+            GrowthBenchCommand.expectedTime(
+                size, after: zip(Self.sizes, seconds).map { ($0, .seconds($1), bytes: 0) })
+        }
 
         #expect(expected(10, []) == .zero)
-        #expect(expected(100, [(10, .seconds(1))]) == .seconds(10))
-        #expect(expected(1_000, [(10, .seconds(1)), (100, .seconds(2))]) == .seconds(20))
-        #expect(expected(1_000, [(10, .seconds(1)), (100, .seconds(50))]) == .seconds(2_500))
+        #expect(expected(100, [2]) == .seconds(2))
+        // A constant time, a linear and a quadratic one in addition, and one that has fallen by chance.
+        #expect(expected(1_000, [2, 2]) == .seconds(2))
+        #expect(expected(1_000, [2, 3]) == .seconds(13))
+        #expect(expected(10_000, [2, 3, 103]) == .seconds(10_103))
+        #expect(expected(1_000, [3, 2]) == .seconds(2))
+    }
+
+    @Test func `the memory of the next size is expected to grow with the size`() {
+        #expect(GrowthBenchCommand.expectedByteCount(10, after: []) == 0)
+        #expect(GrowthBenchCommand.expectedByteCount(1_000, after: [(100, .seconds(1), 5)]) == 50)
     }
 }
 

@@ -11,7 +11,8 @@ struct GrowthBenchCommand: ProgramCommand {
         Measures how time and memory grow with n, for n = 10, 100, and so on up to a million, of: entries and bytes of
         the caches, requests in flight, waiters for one image, hosts, frames of an animation, files of a directory,
         pixels of an image, processors in a chain, and variants of one URL in the response cache. Each n is measured in
-        a process of its own. A series ends before an n that is expected to take more than the time limit.
+        a process of its own. A series ends before an n that is expected to take more than the time limit, or more than
+        a quarter of the machine's memory.
 
         The table has a row for each series: the least and the greatest n; the time of one operation at both; the
         exponent of the growth by least squares of the logarithms, of the total time or of the time of one look-up; the
@@ -39,6 +40,12 @@ struct GrowthBenchCommand: ProgramCommand {
     private var isMarkdown = false
     private var plot: String?
     private var replaces = false
+    /// The time and the memory of a process that has measured a size.
+    typealias Step = (size: Int, time: Duration, bytes: Int)
+
+    /// The increase of the time that may be chance.
+    private static let noise = Duration.milliseconds(50)
+
     /// The group and the size to measure in this process; nil in the process that starts the others.
     private var group: String?
     private var size: Int?
@@ -101,10 +108,14 @@ struct GrowthBenchCommand: ProgramCommand {
         }
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
         var all: [GrowthSeries] = []
-        var past: [(size: Int, time: Duration)] = []
+        var past: [Step] = []
         for size in group.sizes where size <= maximum {
-            if Self.expectedTime(size, after: past) > limit {
-                if !isMarkdown { Console.output("\(group.name), n = \(size): not measured, above the time limit\n") }
+            let isTooLong = Self.expectedTime(size, after: past) > limit
+            // The memory of other programs is not known, so the limit is a quarter of the whole.
+            let memory = Double(ProcessInfo.processInfo.physicalMemory / 4)
+            if isTooLong || Self.expectedByteCount(size, after: past) > memory {
+                let reason = isTooLong ? "above the time limit" : "above the memory limit"
+                if !isMarkdown { Console.output("\(group.name), n = \(size): not measured, \(reason)\n") }
                 break
             }
             var output = ""
@@ -113,9 +124,11 @@ struct GrowthBenchCommand: ProgramCommand {
                     of: program,
                     [Self.name, "--group", group.name, "--size", "\(size)", "--directory", directory.path])
             }
-            past.append((size, time))
-            for line in output.split(separator: "\n") {
-                let found = try JSONDecoder().decode(GrowthSeries.self, from: Data(line.utf8))
+            let measured = try output.split(separator: "\n").map {
+                try JSONDecoder().decode(GrowthSeries.self, from: Data($0.utf8))
+            }
+            past.append((size, time, measured.flatMap(\.points).map(\.bytes).max() ?? 0))
+            for found in measured {
                 if let index = all.firstIndex(where: { $0.name == found.name }) {
                     all[index].points += found.points
                 } else {
@@ -135,12 +148,24 @@ struct GrowthBenchCommand: ProgramCommand {
         }
     }
 
-    /// Returns the expected time for a size: that of the last one, multiplied by the growth of the size, or by that of
-    /// the last step if it is larger. Zero without earlier sizes.
-    static func expectedTime(_ size: Int, after past: [(size: Int, time: Duration)]) -> Duration {
+    /// Returns the expected time for a size, which is constant for one earlier size. With more of them, the last
+    /// increase of the time is multiplied by the growth of the size, or by the growth of the increase if it is larger
+    /// and not noise.
+    static func expectedTime(_ size: Int, after past: [Step]) -> Duration {
         guard let last = past.last else { return .zero }
+        guard past.count > 1 else { return last.time }
+        let before = past[past.count - 2]
         var factor = Double(size) / Double(last.size)
-        if past.count > 1 { factor = max(factor, last.time / past[past.count - 2].time) }
-        return last.time * factor
+        if past.count > 2 {
+            let earlierIncrease = before.time - past[past.count - 3].time
+            if earlierIncrease > noise { factor = max(factor, (last.time - before.time) / earlierIncrease) }
+        }
+        return last.time + max(.zero, last.time - before.time) * factor
+    }
+
+    /// Returns the expected memory for a size, in bytes, as ``expectedTime(_:after:)`` does for linear growth.
+    static func expectedByteCount(_ size: Int, after past: [Step]) -> Double {
+        guard let last = past.last else { return 0 }
+        return Double(last.bytes) * Double(size) / Double(last.size)
     }
 }
