@@ -83,7 +83,7 @@ import Testing
     @Test func `the time of the next size is expected to grow with the size, or as it did before`() {
         func expected(_ size: Int, _ seconds: [Double]) -> Duration {
             GrowthBenchCommand.expectedTime(
-                size, after: zip(Self.sizes, seconds).map { ($0, .seconds($1), bytes: 0) })
+                size, after: zip(Self.sizes, seconds).map { (size: $0, time: .seconds($1), bytes: 0) })
         }
 
         #expect(expected(10, []) == .zero)
