@@ -205,13 +205,14 @@ struct ProcessStage: Sendable {
         guard count < request.processors.count else { return loaded }
         let header = loaded.image.rowHeader
         let chain = ProcessorChain(input: loaded)
-        let identifiers = request.processors.map(\.identifier)
         return try await withTaskCancellationHandler {
             try await threads.process(header, by: request.processors.dropFirst(count), priority: priority) {
                 var loaded = try chain.takeInput()
+                var identifiers: [String]?
                 for (index, processor) in request.processors.enumerated().dropFirst(count) {
                     if index > count {
                         try chain.checkCancellation()
+                        identifiers = identifiers ?? request.processors.map(\.identifier)
                         let key = StepKey(request, stepCount: index, identifiers: identifiers)
                         recent.remember(loaded, for: key, request, since: generation)
                     }
