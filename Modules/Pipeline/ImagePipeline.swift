@@ -15,7 +15,7 @@
 
 public import AlcedoCore
 import AlcedoHTTP
-import AlcedoRuntime
+package import AlcedoRuntime
 public import FoundationEssentials
 import Synchronization
 
@@ -111,6 +111,9 @@ public final class ImagePipeline: ImageLoading {
             memory: memory, disk: disk, processedImages: processedImages, download: download, versions: versions,
             policy: configuration.dataCachePolicy)
     }
+
+    /// The budget of decodes and encodes, for work outside of the pipeline that shares it, and its limit.
+    package var decodingBudget: (bytes: ByteBudget, limit: Int) { (threads.budget, threads.limit) }
 
     // MARK: Loading
 

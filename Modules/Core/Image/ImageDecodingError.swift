@@ -24,7 +24,7 @@ public struct ImageDecodingError: CodedError {
         /// The decoder itself failed: a worker process of the sandbox crashed or broke a rule of the sandbox.
         case decoderFailed
         /// No decoder could run: the sandbox has no worker process and cannot start one, or is shut down; or an
-        /// asynchronous decoder failed, or a synchronous caller needs it.
+        /// asynchronous decoder failed, or a synchronous caller needs it; or the task of the decode was canceled.
         case decoderUnavailable
     }
 
@@ -37,6 +37,14 @@ public struct ImageDecodingError: CodedError {
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
+    }
+
+    /// Returns the error of a decoder that ended because the work of its thread was canceled. The caller that knows
+    /// of the cancellation throws `CancellationError` in its place.
+    ///
+    /// - Parameter format: The name of the format.
+    package static func canceled(_ format: String) -> ImageDecodingError {
+        ImageDecodingError(.decoderUnavailable, "\(format): decoding was canceled")
     }
 
     /// Returns the error for an image of this size whose memory could not be allocated.

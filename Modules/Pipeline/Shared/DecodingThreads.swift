@@ -141,6 +141,8 @@ struct DecodingThreads: Sendable {
             span?.end(.success)
             return value
         } catch {
+            // A codec that is interrupted throws an error of its own.
+            let error = Task.isCancelled ? CancellationError() : error
             span?.end(LoadSpan.Outcome(throwing: error))
             throw error
         }
@@ -160,9 +162,14 @@ struct DecodingThreads: Sendable {
         // An image that waits for its encoder holds memory that is not reserved. So an encode goes before waiting
         // decodes, which would add further images.
         return try await budget.withReservation(of: byteCount, priority: AdjustablePriority(priority.level + 1)) {
-            try await executor.run(priority: PriorityHandle(priority), goesFirst: true) {
-                onBegin()
-                return try encoder.encode(image, limit: limit, named: limitName)
+            do {
+                return try await executor.run(priority: PriorityHandle(priority), goesFirst: true) {
+                    onBegin()
+                    return try encoder.encode(image, limit: limit, named: limitName)
+                }
+            } catch {
+                try Task.checkCancellation()
+                throw error
             }
         }
     }
