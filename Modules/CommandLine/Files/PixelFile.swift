@@ -25,7 +25,7 @@ enum PixelFile: String, CaseIterable, Sendable {
         case (.pam, .gray8), (.pam, .gray16): (0..<1, 1)
         case (_, .gray8), (_, .gray16): (0..<(self == .rgba ? 4 : 3), 1)
         case (.rgba, _): (0..<4, 4)
-        case (.pam, _) where pixels.mayBeTransparent: (0..<4, 4)
+        case (.pam, _) where pixels.hasAlphaSamples: (0..<4, 4)
         default: (0..<3, 4)
         }
     }
