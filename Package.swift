@@ -132,8 +132,8 @@ let package = Package(
             name: "Alcedo",
             dependencies: [
                 "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoURLResponseCache",
-                "AlcedoDownloader", "AlcedoCURL", "AlcedoCodecs", "AlcedoColor", "AlcedoProcessing", "AlcedoPipeline",
-                "AlcedoViewBinding",
+                "AlcedoDownloader", "AlcedoCURL", "AlcedoCodecs", "AlcedoColor", "AlcedoProcessing",
+                "AlcedoPlaceholders", "AlcedoPipeline", "AlcedoViewBinding",
             ],
             path: "Modules/Standard"),
 

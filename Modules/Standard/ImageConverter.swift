@@ -1,8 +1,5 @@
 public import AlcedoCodecs
-import AlcedoColor
 public import AlcedoCore
-import AlcedoProcessing
-import AlcedoRuntime
 public import FoundationEssentials
 
 /// The conversion of encoded images to another format or size, for example of uploads to a server.
@@ -17,11 +14,24 @@ public import FoundationEssentials
 /// space of `colorSpace`, whose profile is written if the encoder supports it. ``MetadataPolicy`` controls EXIF, XMP,
 /// IPTC, the resolution and the tags of the color profile.
 ///
+/// Several variants of an image are made of one decode:
+///
+/// ```swift
+/// let images = try await ImageConverter().convert(
+///     upload, timeout: .seconds(10),
+///     to: [
+///         .init(.resize(width: 2048), .jpeg(quality: 82)),
+///         .init(.resize(width: 320), .webp(quality: 80)),
+///     ], placeholders: .blurHash)
+/// for image in images.variants { print(image.mediaType, image.size, image.data.count) }
+/// ```
+///
 /// An animation stays an animation when the encoder and all processors support animations. It ends before a frame that
 /// is damaged. Otherwise its first frame is converted.
 ///
 /// The rows of a still image pass from the decoder through the resizer to the encoder one after another. "Recipes" of
-/// this module lists the cases in which the whole image is held in memory.
+/// this module lists the cases in which the whole image is held in memory. "Converting" has the rules of variants,
+/// cancellation and queues, beside the code of sharp for the same tasks.
 public struct ImageConverter: Sendable {
     /// The codecs of the source formats. Default: PNG, JPEG, GIF and WebP.
     public var codecs: CodecRegistry
@@ -60,6 +70,11 @@ public struct ImageConverter: Sendable {
     public var maximumEncodingByteCount: Int
     /// The processors that are applied after the image was resized, in this order. Default: none.
     public var processors: [any ImageProcessing]
+    /// The queue of the `async` methods, which limits the conversions that run and wait at the same time. Default:
+    /// ``ImageConversionQueue/shared``.
+    public var queue: ImageConversionQueue
+    /// The clock that measures timeouts. Default: the system's clock.
+    public var clock: any TimeSource
 
     /// Creates a converter. The parameters are the properties of the same names.
     public init(
@@ -72,7 +87,9 @@ public struct ImageConverter: Sendable {
         colorSpace: OutputColorSpace = .sRGB,
         dynamicRange: DynamicRange = .standard,
         maximumEncodingByteCount: Int = 4 << 30,
-        processors: [any ImageProcessing] = []
+        processors: [any ImageProcessing] = [],
+        queue: ImageConversionQueue = .shared,
+        clock: any TimeSource = SystemClock()
     ) {
         self.codecs = codecs
         self.limits = limits
@@ -84,6 +101,8 @@ public struct ImageConverter: Sendable {
         self.dynamicRange = dynamicRange
         self.maximumEncodingByteCount = maximumEncodingByteCount
         self.processors = processors
+        self.queue = queue
+        self.clock = clock
     }
 
     /// Converts an image. Blocks until the conversion ends; `async` callers use the `async` method of the same name.
@@ -99,7 +118,7 @@ public struct ImageConverter: Sendable {
     /// - Throws: `ImageDecodingError` for data that is damaged beyond the tolerance, truncated, in an unknown or
     ///   unsupported format, or beyond the limits. `ImageProcessingError` for a size with a side below one, and from
     ///   the processors. `ImageEncodingError` from the encoder, and `exceedsLimit` beyond
-    ///   ``maximumEncodingByteCount``.
+    ///   ``maximumEncodingByteCount``. `CancellationError` when the current task is canceled before the end.
     /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases listed in the description of
     ///   ``ImageConverter``. Decoding and processing hold no more than `DecodingLimits.maximumByteCount`, and encoding
     ///   no more than ``maximumEncodingByteCount``.
@@ -107,65 +126,12 @@ public struct ImageConverter: Sendable {
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil,
         onDamage: (ImageDamage) -> Void = { _ in }
     ) throws -> Data {
-        let reader = try codecs.open(data, limits: limits)
-        let info = try reader.info()
-        let encoder = metadata.encoder(
-            encoder, for: info, in: colorSpace, isUpright: appliesOrientation, resolution: resolution)
-        // When the orientation is not applied, the rows keep their stored order, so the size must match that order.
-        let swapsSides = !appliesOrientation && info.orientation.swapsSides
-        let resize = size.map { ImageProcessors.Resize(to: swapsSides ? $0.transposed : $0) }
-        let processors: [any ImageProcessing] = (resize.map { [$0] } ?? []) + self.processors
-        let options = options(for: info, encoder.format, processors.first)
-        let process = { (next: any PixelRowConsumer) -> any PixelRowConsumer in
-            ColorConvertedRows(
-                to: colorSpace, range: options.dynamicRange, by: Self.colorConverter,
-                next: processors.reversed().reduce(next) { $1.rows(into: $0) })
-        }
-        guard info.frameCount == 1 else {
-            try reader.checkMemory(options, into: processors.isEmpty ? nil : process(PixelRowCollector()))
-            var image = try reader.decode(options)
-            let plan = ColorConversionPlan(
-                image.rowHeader, to: colorSpace, range: options.dynamicRange, by: Self.colorConverter)
-            image = plan.applied(to: image, by: Self.colorConverter, colorSpace)
-            for processor in processors { image = try processor.process(image) }
-            image.colorProfile = metadata.colorProfile(of: image.colorProfile)
-            let result = try encoder.encode(image, limit: maximumEncodingByteCount, named: Self.encodingLimitName)
-            // The damage of later frames is known after they were read.
-            if let damage = ImageDamage.worst(image.damage, image.frames?.damage) { onDamage(damage) }
-            return result
-        }
-        var result = Data()
-        let limit = maximumEncodingByteCount
-        let memory = EncoderMemory()
-        let rows = encoder.makeRowEncoder { bytes in
-            try encoder.check(
-                memory.byteCount.addingClamped(result.count).addingClamped(bytes.byteCount), of: memory.size,
-                limit: limit, named: Self.encodingLimitName)
-            bytes.withUnsafeBytes { result.append(contentsOf: $0) }
-        }
-        var consumer: any PixelRowConsumer = EncodedRows(by: encoder, limit: limit, memory, next: rows)
-        let isUnchanged = resize == nil && processors.isEmpty
-        if !isUnchanged, info.isGrayWithAlpha, encoder.format == .png {
-            // Only the finished image shows whether the processors kept it gray.
-            consumer = WholeImageStage(next: consumer) { image in
-                var image = image
-                image.storedModel = image.isGrayWithAlpha ? .grayAlpha : nil
-                return image
-            }
-        }
-        consumer = process(MetadataFilteredRows(metadata, isUnchanged ? info.colorModel : nil, next: consumer))
-        try reader.checkMemory(options, into: consumer)
-        // Rows that were passed on cannot be taken back, so a partial image is decoded as a whole.
-        let damage =
-            try options.allowsPartial
-            ? reader.decode(options).sendRows(to: consumer)
-            : reader.decodeRows(options, into: consumer)
-        if let damage { onDamage(damage) }
-        return result
+        let images = try ConversionPass(self, data, to: [Variant(encoder, fitting: size)]).run(describes: false)
+        if let damage = images.damage { onDamage(damage) }
+        return images.variants[0].data
     }
 
-    /// Converts an image on a thread for blocking work. The process runs at most one conversion per active processor
-    /// core at a time, which bounds the memory. Further conversions wait.
+    /// Converts an image on a thread for blocking work, when it is its turn in the ``queue``.
     ///
     /// - Parameters:
     ///   - data: The encoded image.
@@ -175,71 +141,19 @@ public struct ImageConverter: Sendable {
     ///   - onDamage: Receives the worst damage of the source image that was tolerated, as in the blocking method, on
     ///     the thread of the conversion. Default: does nothing.
     /// - Returns: The encoded result.
-    /// - Throws: The errors of the blocking method, and `CancellationError` when the task is canceled before the
-    ///   conversion begins. A conversion that has begun is not interrupted.
+    /// - Throws: The errors of the blocking method, ``ImageConversionError`` `queueFull`, and `CancellationError`
+    ///   whenever the task is canceled before the end. The conversion then stops as "Converting" of this module
+    ///   describes it.
     public func convert(
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil,
         onDamage: @escaping @Sendable (ImageDamage) -> Void = { _ in }
     ) async throws -> Data {
-        try await Self.threads.run { try convert(data, to: encoder, fitting: size, onDamage: onDamage) }
-    }
-
-    fileprivate static let encodingLimitName = "ImageConverter.maximumEncodingByteCount"
-
-    private static let colorConverter = LittleCMSColorConverter()
-
-    private static let threads = BlockingExecutor(
-        name: "alcedo.convert", maxConcurrent: ProcessInfo.processInfo.activeProcessorCount)
-
-    private func options(
-        for info: ImageInfo, _ format: ImageFormat, _ processor: (any ImageProcessing)?
-    ) -> DecodingOptions {
-        var options = DecodingOptions(
-            limits: limits, appliesOrientation: appliesOrientation, pixelFormat: info.exactFormat,
-            tolerance: tolerance)
-        if let target = processor?.decodingTarget {
-            // Decoders expect the size of the upright image.
-            let swapsSides = !appliesOrientation && info.orientation.swapsSides
-            options.target = swapsSides ? TargetSize(target.size.transposed, mode: target.mode) : target
+        try await queue.run {
+            try ConversionPass(self, data, to: [Variant(encoder, fitting: size)])
+        } _: { pass in
+            let images = try pass.run(describes: false)
+            if let damage = images.damage { onDamage(damage) }
+            return images.variants[0].data
         }
-        // Without a target, this only tells that the rows are passed on.
-        options.isFiltered = true
-        options.keepsInks = colorSpace != .embedded
-        // These formats support only 8-bit samples.
-        if [.jpeg, .gif, .webp].contains(format) {
-            options.pixelFormat = options.pixelFormat.shallow
-        } else {
-            options.dynamicRange = dynamicRange
-        }
-        return options
     }
-}
-
-/// The memory of an encoder, and the size of its image, when its rows begin.
-private final class EncoderMemory {
-    var byteCount = 0
-    var size = PixelSize(width: 0, height: 0)
-}
-
-/// A consumer that passes rows on to an encoder, if it holds no more memory than a limit. The memory counts in this
-/// limit only, and not in that of decoding.
-private final class EncodedRows: PixelRowConsumer {
-    private let encoder: any ImageEncoding
-    private let limit: Int
-    private let memory: EncoderMemory
-    private let next: any PixelRowConsumer
-
-    init(by encoder: any ImageEncoding, limit: Int, _ memory: EncoderMemory, next: any PixelRowConsumer) {
-        (self.encoder, self.limit, self.memory, self.next) = (encoder, limit, memory, next)
-    }
-
-    func begin(_ header: PixelRowHeader) throws {
-        (memory.byteCount, memory.size) = (next.byteCount(for: header), header.size)
-        try encoder.check(memory.byteCount, of: header.size, limit: limit, named: ImageConverter.encodingLimitName)
-        try next.begin(header)
-    }
-
-    func consume(_ row: RawSpan) throws { try next.consume(row) }
-
-    func finish() throws { try next.finish() }
 }
