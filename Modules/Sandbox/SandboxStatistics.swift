@@ -17,7 +17,8 @@
         public internal(set) var violations = 0
         /// The number of workers that were started.
         public internal(set) var startedWorkers = 0
-        /// The number of workers that were replaced after many images or because their memory had grown.
+        /// The number of workers that were replaced after many images, because their memory had grown, or because the
+        /// task was canceled that waited for them.
         public internal(set) var recycledWorkers = 0
         /// The number of idle workers that the kernel or another process ended. No image was lost.
         public internal(set) var lostWorkers = 0

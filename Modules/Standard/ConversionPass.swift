@@ -257,6 +257,8 @@ private final class Branch {
         of info: ImageInfo, by converter: ImageConverter, _ memory: EncodingMemory
     ) -> any PixelRowConsumer {
         let rows = encoder.makeRowEncoder { [self] bytes in
+            // An encoder that has kept the rows passes on many pieces at the end.
+            try ConversionPass.checkCancellation()
             try memory.check(bytes.byteCount, encoder, size)
             if let output { return try output(bytes) }
             memory.encodedByteCount += bytes.byteCount

@@ -134,6 +134,7 @@ int alcedo_gif_encoder_add(alcedo_gif_encoder *e, const alcedo_gif_image *image)
     GifFreeMapObject(map);
     if (described == GIF_ERROR) return 0;
     for (uint32_t y = 0; y < image->height; y++) {
+        if (image->is_canceled && image->is_canceled()) return 0;
         GifByteType *row = image->indices + (size_t)y * image->width;
         if (EGifPutLine(e->gif, row, (int)image->width) == GIF_ERROR) return 0;
     }

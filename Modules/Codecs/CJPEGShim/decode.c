@@ -16,6 +16,11 @@ enum { REPEATED_ROWS = 16 };
 
 static void check_scans(j_common_ptr cinfo) {
     alcedo_jpeg_decoder *d = cinfo->client_data;
+    if (d->is_canceled && d->is_canceled()) {
+        strcpy(d->message, "decoding was canceled");
+        d->was_canceled = 1;
+        longjmp(d->escape, 1);
+    }
     // libjpeg calls this function before it reads from the first of several scans.
     if (!d->is_stream) alcedo_jpeg_count_mcus(d);
     const int scan = d->cinfo.input_scan_number;
@@ -67,6 +72,8 @@ void alcedo_jpeg_rewind(alcedo_jpeg_decoder *d) {
     d->damage_message[0] = 0;
     d->real_rows = JPEG_MAX_DIMENSION;
 }
+
+void alcedo_jpeg_set_cancellation(alcedo_jpeg_decoder *d, int (*is_canceled)(void)) { d->is_canceled = is_canceled; }
 
 alcedo_jpeg_decoder *alcedo_jpeg_create_stream(void) {
     static const uint8_t nothing[1];
@@ -204,7 +211,8 @@ static alcedo_jpeg_status read_scans(alcedo_jpeg_decoder *d) {
         c->progressive_mode = is_progressive;
         c->arith_code = is_arithmetic;
         const alcedo_jpeg_status status = alcedo_jpeg_failure(d);
-        const int is_damage = status != ALCEDO_JPEG_OUT_OF_MEMORY && status != ALCEDO_JPEG_LIMIT;
+        const int is_damage =
+            status != ALCEDO_JPEG_OUT_OF_MEMORY && status != ALCEDO_JPEG_LIMIT && status != ALCEDO_JPEG_CANCELED;
         const int has_scan = c->input_scan_number > 1 || c->input_iMCU_row >= c->total_iMCU_rows;
         if (!is_damage || d->gave_up || !has_scan) return status;
         d->gave_up = 1;
@@ -318,7 +326,9 @@ alcedo_jpeg_status alcedo_jpeg_finish(alcedo_jpeg_decoder *d) {
     struct jpeg_decompress_struct *c = &d->cinfo;
     if (setjmp(d->escape)) {
         const alcedo_jpeg_status status = alcedo_jpeg_failure(d);
-        if (status == ALCEDO_JPEG_OUT_OF_MEMORY || status == ALCEDO_JPEG_LIMIT) return status;
+        if (status == ALCEDO_JPEG_OUT_OF_MEMORY || status == ALCEDO_JPEG_LIMIT || status == ALCEDO_JPEG_CANCELED) {
+            return status;
+        }
         alcedo_jpeg_note_damage(d, ALCEDO_JPEG_HARMLESS, d->message);
         return alcedo_jpeg_verdict(d);
     }

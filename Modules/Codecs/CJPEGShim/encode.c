@@ -7,6 +7,8 @@ struct alcedo_jpeg_encoder {
     struct jpeg_compress_struct cinfo;
     struct jpeg_error_mgr errors;
     struct jpeg_destination_mgr destination;
+    struct jpeg_progress_mgr progress;
+    int (*is_canceled)(void);
     jmp_buf escape;
     uint8_t *bytes;
     size_t capacity;
@@ -22,6 +24,14 @@ static void on_encoding_error(j_common_ptr cinfo) {
 static void ignore_message(j_common_ptr cinfo, int level) {
     (void)cinfo;
     (void)level;
+}
+
+/// libjpeg calls this function for each call with rows, and for each row of blocks of each pass.
+static void check_cancellation(j_common_ptr cinfo) {
+    alcedo_jpeg_encoder *e = cinfo->client_data;
+    if (!e->is_canceled || !e->is_canceled()) return;
+    strcpy(e->message, "encoding was canceled");
+    longjmp(e->escape, 1);
 }
 
 static void do_nothing(j_compress_ptr cinfo) { (void)cinfo; }
@@ -72,6 +82,8 @@ alcedo_jpeg_encoder *alcedo_jpeg_encoder_create(void) {
     e->destination.next_output_byte = e->bytes;
     e->destination.free_in_buffer = e->capacity;
     e->cinfo.dest = &e->destination;
+    e->progress.progress_monitor = check_cancellation;
+    e->cinfo.progress = &e->progress;
     return e;
 }
 
@@ -93,6 +105,7 @@ static void write_segment(
 alcedo_jpeg_status alcedo_jpeg_encoder_begin(alcedo_jpeg_encoder *e, const alcedo_jpeg_settings *s) {
     struct jpeg_compress_struct *c = &e->cinfo;
     if (setjmp(e->escape)) return encoding_failure(e);
+    e->is_canceled = s->is_canceled;
     c->image_width = s->width;
     c->image_height = s->height;
     c->input_components = s->is_gray ? 1 : 4;

@@ -238,6 +238,7 @@ void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_
 }
 
 alcedo_jpeg_status alcedo_jpeg_failure(const alcedo_jpeg_decoder *d) {
+    if (d->was_canceled) return ALCEDO_JPEG_CANCELED;
     if (d->too_many_scans) return ALCEDO_JPEG_LIMIT;
     switch (d->errors.msg_code) {
     case JERR_OUT_OF_MEMORY:

@@ -87,6 +87,8 @@ struct alcedo_jpeg_decoder {
     alcedo_jpeg_edge edges[MAX_COMPONENTS];
     int ran_out;
     int too_many_scans;
+    int (*is_canceled)(void);  // whether the caller was canceled, or NULL
+    int was_canceled;
     int is_started;  // whether libjpeg may have read data of a scan
     int gave_up;  // whether the scans after an error are ignored
     alcedo_jpeg_damage tolerated;

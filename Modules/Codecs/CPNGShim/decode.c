@@ -40,6 +40,7 @@ static void on_warning(png_structp png, png_const_charp message) {
 }
 
 alcedo_png_status alcedo_png_failure(const alcedo_png_decoder *d) {
+    if (d->was_canceled) return ALCEDO_PNG_CANCELED;
     if (d->input.ran_out) return ALCEDO_PNG_TRUNCATED;
     return d->out_of_memory ? ALCEDO_PNG_OUT_OF_MEMORY : ALCEDO_PNG_CORRUPT;
 }
@@ -193,6 +194,15 @@ alcedo_png_status alcedo_png_start(alcedo_png_decoder *d, alcedo_png_format form
     return ALCEDO_PNG_OK;
 }
 
+void alcedo_png_set_cancellation(alcedo_png_decoder *d, int (*is_canceled)(void)) { d->is_canceled = is_canceled; }
+
+/// Jumps if the caller was canceled.
+static void check_cancellation(alcedo_png_decoder *d) {
+    if (!d->is_canceled || !d->is_canceled()) return;
+    d->was_canceled = 1;
+    png_error(d->png, "decoding was canceled");
+}
+
 size_t alcedo_png_check_room(alcedo_png_decoder *d, size_t stride, size_t rows, size_t capacity) {
     static const size_t sizes[] = {4, 1, 8, 2};
     const size_t row_bytes = png_get_rowbytes(d->png, d->info);
@@ -213,6 +223,7 @@ alcedo_png_status alcedo_png_read_rows(
     }
     for (size_t y = 0; y < rows; y++) {
         uint8_t *row = out + y * stride;
+        check_cancellation(d);
         if (!d->rows) {
             png_read_row(d->png, row, NULL);
         } else if (!alcedo_png_rows_read(d->rows, row)) {
@@ -230,7 +241,10 @@ alcedo_png_status alcedo_png_read_interlaced(alcedo_png_decoder *d, uint8_t *out
     const size_t width = png_get_image_width(d->png, d->info);
     alcedo_png_check_room(d, stride, height, capacity);
     for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++) {
-        for (size_t y = 0; y < height; y++) png_read_row(d->png, out + y * stride, NULL);
+        for (size_t y = 0; y < height; y++) {
+            check_cancellation(d);
+            png_read_row(d->png, out + y * stride, NULL);
+        }
     }
     // Color is multiplied at the end, because later passes need the original samples.
     for (size_t y = 0; d->premultiplies && y < height; y++) {

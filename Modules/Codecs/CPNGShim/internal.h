@@ -33,6 +33,8 @@ struct alcedo_png_decoder {
     uint32_t first_row;
     size_t filtered_row_bytes;  // the size of a stored row with its filter byte; 0 until a pushed header is read
     int out_of_memory;
+    int (*is_canceled)(void);  // whether the caller was canceled, or NULL
+    int was_canceled;
     int reads_end;  // whether every warning is damage, because the header has been read and no pixel changes any more
     alcedo_png_damage header_damage;
     char damage_message[96];

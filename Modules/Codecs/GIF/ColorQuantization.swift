@@ -1,3 +1,5 @@
+import AlcedoCore
+
 /// The median cut algorithm, which computes a palette for an image with many colors.
 ///
 /// Colors are counted in 32,768 cells of five bits per sample. The box of all cells that contain pixels is cut at the
@@ -47,9 +49,13 @@ enum MedianCut {
     }
 
     /// Returns at most `maximumCount` colors. `maximumCount` must be at least one. Transparent pixels are ignored.
-    static func colors(of rows: [ArraySlice<UInt32>], maximumCount: Int) -> [GIFColor] {
+    /// Throws when the work of the thread is canceled.
+    static func colors(
+        of rows: [ArraySlice<UInt32>], maximumCount: Int
+    ) throws(ImageEncodingError) -> [GIFColor] {
         var histogram = [Cell](repeating: Cell(), count: 1 << 15)
         for row in rows {
+            try ImageEncodingError.checkCancellation(.gif)
             for pixel in row where pixel != 0 {
                 let color = GIFColor(pixel)
                 let cell = (color.red & ~7) << 7 | (color.green & ~7) << 2 | color.blue >> 3

@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoRuntime
 private import CGIFShim
 package import FoundationEssentials
 
@@ -82,8 +83,10 @@ package struct GIFEncoder: MetadataEncoding {
         }
     }
 
-    private func indexed(_ source: GIFImage, in area: PixelRect) -> GIFIndexedImage {
-        GIFIndexedImage(
+    private func indexed(
+        _ source: GIFImage, in area: PixelRect
+    ) throws(ImageEncodingError) -> GIFIndexedImage {
+        try GIFIndexedImage(
             source, in: area, maximumColorCount: min(max(maximumColorCount, 2), 256), dithers: dithers)
     }
 
@@ -190,11 +193,14 @@ private final class GIFOutput {
                     width: UInt32(clamping: area.size.width), height: UInt32(clamping: area.size.height),
                     indices: indices, palette: colors, color_count: UInt32(clamping: palette.count / 3),
                     transparent_index: Int32(clamping: source.transparentIndex ?? -1), disposal: clears ? 2 : 1,
-                    delay: UInt32(clamping: delay))
+                    delay: UInt32(clamping: delay), is_canceled: { BlockingExecutor.isWorkCanceled ? 1 : 0 })
                 return alcedo_gif_encoder_add(encoder, &image)
             }
         }
-        guard isWritten != 0 else { throw failure }
+        guard isWritten != 0 else {
+            try ImageEncodingError.checkCancellation(.gif)
+            throw failure
+        }
     }
 
     /// Writes the trailer and returns the file.

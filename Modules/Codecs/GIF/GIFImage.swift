@@ -71,7 +71,11 @@ struct GIFIndexedImage {
 
     /// Keeps the exact colors of an area with at most `maximumColorCount` colors, including a transparent one.
     /// Quantizes the colors of any other area. `area` must not be empty.
-    init(_ image: GIFImage, in area: PixelRect, maximumColorCount: Int, dithers: Bool) {
+    ///
+    /// - Throws: `failed` when the work of the thread is canceled.
+    init(
+        _ image: GIFImage, in area: PixelRect, maximumColorCount: Int, dithers: Bool
+    ) throws(ImageEncodingError) {
         let rows = (area.y..<area.y + area.size.height).map { y in
             let start = y * image.size.width + area.x
             return image.pixels[start..<start + area.size.width]
@@ -84,11 +88,14 @@ struct GIFIndexedImage {
             return
         }
         let isTransparent = rows.contains { $0.contains(0) }
-        let colors = MedianCut.colors(of: rows, maximumCount: maximumColorCount - (isTransparent ? 1 : 0))
+        let colors = try MedianCut.colors(of: rows, maximumCount: maximumColorCount - (isTransparent ? 1 : 0))
         palette = colors.flatMap(\.bytes) + (isTransparent ? [0, 0, 0] : [])
         transparentIndex = isTransparent ? colors.count : nil
         var mapper = GIFColorMapper(colors, width: area.size.width, dithers: dithers)
-        for row in rows { mapper.append(row, transparentIndex: transparentIndex ?? 0, to: &indices) }
+        for row in rows {
+            try ImageEncodingError.checkCancellation(.gif)
+            mapper.append(row, transparentIndex: transparentIndex ?? 0, to: &indices)
+        }
     }
 
     private static func exactPalette(_ rows: [ArraySlice<UInt32>], maximumColorCount: Int) -> ExactPalette? {

@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoRuntime
 import CJPEGShim
 package import FoundationEssentials
 
@@ -268,6 +269,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
                 settings.resources_size = resources.count
                 settings.horizontal_density = UInt32(resolution?.horizontal ?? 0)
                 settings.vertical_density = UInt32(resolution?.vertical ?? 0)
+                settings.is_canceled = { BlockingExecutor.isWorkCanceled ? 1 : 0 }
                 try check(alcedo_jpeg_encoder_begin(shim, &settings), shim)
             }
         }

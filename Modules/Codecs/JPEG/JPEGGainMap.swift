@@ -20,7 +20,7 @@ struct JPEGGainMap {
     /// Returns the map of an image, if the options request HDR, the file has one that can be used, and the limits admit
     /// the HDR image. Otherwise, returns the damage that tells why not. The bytes must outlive the map.
     ///
-    /// - Throws: ``ImageDecodingError`` `outOfMemory`.
+    /// - Throws: ``ImageDecodingError`` `outOfMemory`, and `decoderUnavailable` after a cancellation.
     static func find(
         _ image: JPEGReader, _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
     ) throws(ImageDecodingError) -> (map: JPEGGainMap?, damage: ImageDamage?) {

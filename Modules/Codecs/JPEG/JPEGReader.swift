@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import CJPEGShim
 import FoundationEssentials
 
@@ -25,6 +26,8 @@ final class JPEGReader {
 
     /// Creates a reader and reads the header. The bytes must outlive the reader.
     ///
+    /// When the work of the thread is canceled, the methods that decode throw `decoderUnavailable`.
+    ///
     /// - Parameters:
     ///   - bytes: The bytes of the file.
     ///   - limits: The limits of the metadata.
@@ -36,6 +39,7 @@ final class JPEGReader {
         self.limits = limits
         self.bytes = bytes
         isStream = false
+        alcedo_jpeg_set_cancellation(shim) { BlockingExecutor.isWorkCanceled ? 1 : 0 }
         _ = try readHeader()
     }
 
@@ -406,6 +410,7 @@ final class JPEGReader {
         case ALCEDO_JPEG_UNSUPPORTED: throw ImageDecodingError(.unsupportedVariant, message())
         case ALCEDO_JPEG_LIMIT: throw ImageDecodingError(.exceedsLimit, message())
         case ALCEDO_JPEG_OUT_OF_MEMORY: throw ImageDecodingError(.outOfMemory, message())
+        case ALCEDO_JPEG_CANCELED: throw ImageDecodingError.canceled("JPEG")
         default: throw ImageDecodingError(.corrupt, message())
         }
     }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import CWebP
 import FoundationEssentials
 
@@ -31,7 +32,7 @@ final class WebPSource {
 
     deinit { WebPPictureFree(&picture) }
 
-    /// Returns a file with only this image.
+    /// Returns a file with only this image. Ends with an error when the work of the thread is canceled.
     func encode(_ config: WebPConfig) throws(ImageEncodingError) -> Data {
         var config = config
         var output = WebPMemoryWriter()
@@ -39,6 +40,7 @@ final class WebPSource {
         defer { WebPMemoryWriterClear(&output) }
         let isEncoded = withUnsafeMutablePointer(to: &output) { output in
             picture.writer = WebPMemoryWrite
+            picture.progress_hook = { _, _ in BlockingExecutor.isWorkCanceled ? 0 : 1 }
             picture.custom_ptr = UnsafeMutableRawPointer(output)
             return WebPEncode(&config, &picture)
         }
@@ -103,6 +105,7 @@ final class WebPByteCounter {
     /// The function that libwebp calls with the progress of a picture, whose user data is the counter. Returns zero to
     /// end the encode.
     static let hook: WebPProgressHook = { _, picture in
+        if BlockingExecutor.isWorkCanceled { return 0 }
         guard let picture, let data = picture.pointee.user_data, let output = picture.pointee.custom_ptr
         else { return 1 }
         let counter = Unmanaged<WebPByteCounter>.fromOpaque(data).takeUnretainedValue()
@@ -123,6 +126,7 @@ extension ImageEncodingError {
             self.init(.unsupportedImage, "WebP: the format cannot store an image of this size")
         case VP8_ENC_ERROR_PARTITION0_OVERFLOW, VP8_ENC_ERROR_PARTITION_OVERFLOW, VP8_ENC_ERROR_FILE_TOO_BIG:
             self.init(.unsupportedImage, "WebP: the encoded image exceeds the format's size limits")
+        case VP8_ENC_ERROR_USER_ABORT: self.init(.failed, "WebP: encoding was canceled")
         default: self.init(.failed, "WebP: libwebp failed with code \(code.rawValue)")
         }
     }

@@ -208,6 +208,12 @@ public struct ImageEncodingError: CodedError {
 }
 
 extension ImageEncodingError {
+    /// Throws `failed` if the work of the thread is canceled. The caller that knows of the cancellation throws
+    /// `CancellationError` in its place. Encoders call this function for each row.
+    package static func checkCancellation(_ format: ImageFormat) throws(ImageEncodingError) {
+        if BlockingExecutor.isWorkCanceled { throw Self(.failed, "\(format): encoding was canceled") }
+    }
+
     /// Returns the error of encoded bytes that need more memory than a limit.
     package static func exceeds(_ byteCount: Int, _ format: ImageFormat) -> Self {
         Self(

@@ -16,12 +16,12 @@ package struct DecodedGainMap {
     /// Calls `body`. Makes harmless damage of an error that only the map has, so that the image is shown in SDR.
     ///
     /// - Parameter format: The name of the format, for the message.
-    /// - Throws: ``ImageDecodingError`` `outOfMemory`.
+    /// - Throws: ``ImageDecodingError`` `outOfMemory`, and `decoderUnavailable` after a cancellation.
     package static func ignoringDamage<Map>(
         of format: String, _ body: () throws(ImageDecodingError) -> Map?
     ) throws(ImageDecodingError) -> (map: Map?, damage: ImageDamage?) {
         do throws(ImageDecodingError) { return (try body(), nil) } catch {
-            guard error.code != .outOfMemory else { throw error }
+            guard error.code != .outOfMemory, error.code != .decoderUnavailable else { throw error }
             let message = "\(format): the gain map is ignored: \(error.message)"
             return (nil, ImageDamage(.harmless, ImageDecodingError(error.code, message)))
         }

@@ -11,6 +11,9 @@
         case ended
         /// The worker did not reply in time.
         case timedOut
+        /// The work of the thread that waits for the worker was canceled. The worker is killed, because no codec can be
+        /// told to stop.
+        case canceled
         /// The worker reported that a signal ended it.
         case fault(alcedo_sandbox_reply)
         /// The worker sent an invalid message.
@@ -23,13 +26,14 @@
         var endLimit: Int32 { if case .ended = self { 5_000 } else { 0 } }
 
         /// Returns the error of the image and the statistic that counts it. `lost` is not counted there, because no
-        /// image was lost.
+        /// image was lost, and a cancellation is no failure.
         ///
         /// - Parameter end: The signal that ended the worker, or 256 plus its exit status, or -1 if it is unknown or
         ///   the app killed the worker.
         func outcome(end: Int32, _ configuration: SandboxConfiguration) -> Outcome {
             switch self {
             case .timedOut: Self.timeout("the decoder did not finish within \(configuration.timeLimit)")
+            case .canceled: (ImageDecodingError.canceled("sandbox"), nil)
             case .violation(let what): (Self.failed("the worker sent \(what)"), .violation)
             case .fault(let reply) where reply.value >= 0: Self.illegalCall(Int32(truncatingIfNeeded: reply.value))
             case .fault(let reply) where reply.flags & 1 != 0: Self.overrun(configuration.maximumMemoryByteCount)
@@ -49,8 +53,8 @@
             }
         }
 
-        /// The error of an image, and the statistic that counts it.
-        typealias Outcome = (error: ImageDecodingError, kind: Kind)
+        /// The error of an image, and the statistic that counts it; nil for none.
+        typealias Outcome = (error: ImageDecodingError, kind: Kind?)
 
         /// The statistics of failures.
         enum Kind {

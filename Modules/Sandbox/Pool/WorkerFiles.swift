@@ -1,5 +1,6 @@
 #if Sandbox
     import AlcedoLibc
+    import AlcedoRuntime
     import CSandboxShim
 
     /// The two blocks of memory that a worker shares with the app, mapped in the app. Their owner closes the
@@ -125,8 +126,14 @@
             }
         }
 
-        /// Returns the next message of the worker, and subtracts the time of waiting for it.
-        func receive(within remaining: inout Duration) throws(WorkerFailure) -> alcedo_sandbox_reply {
+        /// The time between two checks whether the work of the waiting thread was canceled, in milliseconds.
+        static let checkInterval: Int64 = 50
+
+        /// Returns the next message of the worker, and subtracts the time of waiting for it. Throws `canceled` when the
+        /// work of the thread is canceled before the message arrives, if it `isCancelable`.
+        func receive(
+            within remaining: inout Duration, isCancelable: Bool = false
+        ) throws(WorkerFailure) -> alcedo_sandbox_reply {
             var reply = alcedo_sandbox_reply()
             let size = MemoryLayout<alcedo_sandbox_reply>.size
             let start = ContinuousClock.now
@@ -136,11 +143,15 @@
                 let left = ContinuousClock.now.duration(to: end)
                 guard left > .zero else { throw .timedOut }
                 let (seconds, attoseconds) = left.components
-                let milliseconds = min(seconds, 1_000_000) * 1_000 + attoseconds / 1_000_000_000_000_000 + 1
+                var milliseconds = min(seconds, 1_000_000) * 1_000 + attoseconds / 1_000_000_000_000_000 + 1
+                if isCancelable { milliseconds = min(milliseconds, Self.checkInterval) }
                 var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
                 let count = poll(&event, 1, Int32(milliseconds))
                 if count < 0, errno != EINTR { throw .ended }
-                guard count > 0 else { continue }
+                guard count > 0 else {
+                    if isCancelable, BlockingExecutor.isWorkCanceled { throw .canceled }
+                    continue
+                }
                 let received = recv(socket, &reply, size, Int32(MSG_DONTWAIT))
                 if received == size { return reply }
                 // A worker that ends before it has read all messages resets the connection. Its last reply comes after

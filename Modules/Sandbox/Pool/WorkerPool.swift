@@ -78,14 +78,20 @@
         }
 
         /// Waits as long as the requests before this one can take, including the start of new workers. Only consumers
-        /// of rows can use a worker for longer.
+        /// of rows can use a worker for longer. Ends early when the work of the thread is canceled.
         private func wait(_ waiter: Waiter, rounds: Int) throws(ImageDecodingError) -> WorkerProcess {
             let round = max(configuration.timeLimit, .zero) + configuration.startLimit
             // Durations of many years could overflow.
             let limit = min(round, .seconds(31_536_000)) * min(rounds, 1_000)
-            if let outcome = waiter.wait(within: limit) { return try outcome.get() }
+            var left = limit
+            while left > .zero, !BlockingExecutor.isWorkCanceled {
+                let step = min(left, .milliseconds(WorkerFiles.checkInterval))
+                if let outcome = waiter.wait(within: step) { return try outcome.get() }
+                left -= step
+            }
             // If the waiter is no longer in the list, another thread is about to resume it.
             if !state.withLock({ $0.abandon(waiter) }), let outcome = waiter.wait() { return try outcome.get() }
+            guard left <= .zero else { throw ImageDecodingError.canceled("sandbox") }
             throw ImageDecodingError(.decoderUnavailable, "sandbox: no worker became idle within \(limit)")
         }
 
@@ -120,8 +126,10 @@
             state.withLock { state in
                 if case .lost = failure {
                     state.statistics.lostWorkers += 1
+                } else if let kind = outcome.kind {
+                    state.statistics.count(kind)
                 } else {
-                    state.statistics.count(outcome.kind)
+                    state.statistics.recycledWorkers += 1
                 }
             }
             queue.async(group: background.group) { self.replace() }

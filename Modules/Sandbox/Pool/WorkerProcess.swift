@@ -162,9 +162,10 @@
             _ = try files.send(alcedo_sandbox_request(kind))
         }
 
-        /// Waits for the next message, as long as the request still has time.
+        /// Waits for the next message, as long as the request still has time, and the work of the thread is not
+        /// canceled.
         func receive() throws(WorkerFailure) -> alcedo_sandbox_reply {
-            let reply = try files.receive(within: &remaining)
+            let reply = try files.receive(within: &remaining, isCancelable: true)
             guard reply.kind != UInt32(ALCEDO_SANDBOX_FAULT) else { throw .fault(reply) }
             switch ReplyKind(rawValue: reply.kind) {
             case .finishedRows, .noFinishedRows, .rowHeader, .rows: break

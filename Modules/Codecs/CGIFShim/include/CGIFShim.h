@@ -26,6 +26,9 @@ typedef struct {
     uint32_t disposal;
     /// The delay in hundredths of a second, at most 65,535.
     uint32_t delay;
+    /// Returns whether the caller was canceled. Called for each row; the image is then not written, which is a failure.
+    /// With NULL, the caller is never canceled.
+    int (*_Nullable is_canceled)(void);
 } alcedo_gif_image;
 
 /// Creates an encoder of a file with at most `limit` bytes. Returns NULL when memory is exhausted.

@@ -16,6 +16,7 @@ typedef enum {
     ALCEDO_JPEG_LIMIT,
     ALCEDO_JPEG_OUT_OF_MEMORY,
     ALCEDO_JPEG_SUSPENDED,
+    ALCEDO_JPEG_CANCELED,
 } alcedo_jpeg_status;
 
 /// The effect of damage on the pixels.
@@ -77,6 +78,11 @@ void alcedo_jpeg_feed(alcedo_jpeg_decoder *_Nonnull decoder, const uint8_t *_Non
 /// Sets the most damage with which decoding continues. With more, the functions return ALCEDO_JPEG_TRUNCATED or
 /// ALCEDO_JPEG_CORRUPT. By default, all damage is tolerated.
 void alcedo_jpeg_tolerate(alcedo_jpeg_decoder *_Nonnull decoder, alcedo_jpeg_damage damage);
+
+/// Sets a function that returns whether the caller was canceled. It is called for each row, and for each row of blocks
+/// of each scan, and must not block. The functions then return ALCEDO_JPEG_CANCELED, and the decoder can only be
+/// destroyed.
+void alcedo_jpeg_set_cancellation(alcedo_jpeg_decoder *_Nonnull decoder, int (*_Nonnull is_canceled)(void));
 
 /// Returns the worst damage found so far. `status` receives the status that it causes if it is not tolerated.
 alcedo_jpeg_damage alcedo_jpeg_found_damage(
@@ -182,6 +188,8 @@ typedef struct {
     /// The pixels per inch, at most 65,535, or 0 to write none.
     uint32_t horizontal_density;
     uint32_t vertical_density;
+    /// Returns whether the caller was canceled, as for the decoder. With NULL, the caller is never canceled.
+    int (*_Nullable is_canceled)(void);
 } alcedo_jpeg_settings;
 
 /// Creates an encoder. Returns NULL when memory is exhausted.

@@ -13,6 +13,7 @@ typedef enum {
     ALCEDO_PNG_TRUNCATED,
     ALCEDO_PNG_CORRUPT,
     ALCEDO_PNG_OUT_OF_MEMORY,
+    ALCEDO_PNG_CANCELED,
 } alcedo_png_status;
 
 /// The effect of damage on the pixels that were decoded.
@@ -76,6 +77,10 @@ alcedo_png_status alcedo_png_read_header(alcedo_png_decoder *_Nonnull decoder, a
 /// faster. This takes up to twice that number of bytes, and 64 KiB.
 alcedo_png_status alcedo_png_start(
     alcedo_png_decoder *_Nonnull decoder, alcedo_png_format format, int premultiplies, size_t whole_limit);
+
+/// Sets a function that returns whether the caller was canceled. It is called for each row that is read, in each pass,
+/// and must not block. Reading then returns ALCEDO_PNG_CANCELED, and the decoder can only be destroyed.
+void alcedo_png_set_cancellation(alcedo_png_decoder *_Nonnull decoder, int (*_Nonnull is_canceled)(void));
 
 /// Writes the next `rows` rows of an image that is not interlaced, `stride` bytes apart. Failures include a row that
 /// exceeds `stride`, `rows` * `stride` that exceeds `capacity`, and an image with fewer rows left.

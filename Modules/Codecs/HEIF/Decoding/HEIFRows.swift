@@ -91,7 +91,9 @@
             while y < end {
                 if y >= loadedEnd, firstMissingRow == nil {
                     do throws(ImageDecodingError) { loadedEnd = try min(end, load(y)) } catch {
-                        guard isPartial, error.code != .outOfMemory else { throw error }
+                        guard isPartial, error.code != .outOfMemory, error.code != .decoderUnavailable else {
+                            throw error
+                        }
                         firstMissingRow = y
                     }
                 }

@@ -1,5 +1,6 @@
 #if HEIF
     import AlcedoCore
+    import AlcedoRuntime
     import CHEIFShim
 
     /// The decoded rows of an image, from the top. For a grid, one row of tiles is in memory at a time.
@@ -124,6 +125,7 @@
         }
 
         private func decode(_ picture: CodedPicture) throws(ImageDecodingError) -> OpaquePointer {
+            guard !BlockingExecutor.isWorkCanceled else { throw ImageDecodingError.canceled("HEIF") }
             let units = try picture.units(bytes)
             streamByteCount += picture.streamByteCount
             guard streamByteCount <= max(Self.uncheckedStreamByteCount, 2 * bytes.count) else {

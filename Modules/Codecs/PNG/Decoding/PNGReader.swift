@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import CPNGShim
 import FoundationEssentials
 
@@ -61,6 +62,10 @@ final class PNGReader {
         if let error = Self.error(status, shim) { throw error }
     }
 
+    /// Ends reading with the error `decoderUnavailable` when the work of the thread is canceled. The frames of an
+    /// animation are not interrupted, because an error would end the animation for all its users.
+    func endWhenCanceled() { alcedo_png_set_cancellation(shim) { BlockingExecutor.isWorkCanceled ? 1 : 0 } }
+
     /// Reads the next rows of an image that is not interlaced. Returns the error, or nil.
     func readRows(_ count: Int, into memory: UnsafeMutableRawBufferPointer, stride: Int) -> ImageDecodingError? {
         guard let out = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
@@ -95,6 +100,7 @@ final class PNGReader {
         switch status {
         case ALCEDO_PNG_TRUNCATED: return ImageDecodingError(.truncated, message)
         case ALCEDO_PNG_OUT_OF_MEMORY: return ImageDecodingError(.outOfMemory, message)
+        case ALCEDO_PNG_CANCELED: return ImageDecodingError.canceled("PNG")
         default: return ImageDecodingError(.corrupt, message)
         }
     }

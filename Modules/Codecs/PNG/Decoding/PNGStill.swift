@@ -14,6 +14,7 @@ struct PNGStill {
     init(_ file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) {
         self.file = file
         reader = file.reader
+        reader.endWhenCanceled()
         plan = PNGPlan(file.reader.header, file.info, options)
         try plan.check()
     }
@@ -39,7 +40,8 @@ struct PNGStill {
         let reducer = BoxReducer(plan.reduction, next: consumer)
         let (sent, problem) = try PNGRowStream(reader: reader, plan: plan).send(to: reducer)
         var damage = reader.damage
-        if problem != nil {
+        if let problem {
+            guard problem.code != .decoderUnavailable else { throw problem }
             let pushed = try PNGPushedRows(file: file, plan: plan).send(from: sent, to: reducer)
             damage = pushed.damage
             try plan.check(damage, pushed.error)
