@@ -1,53 +1,34 @@
 import Alcedo
 import Foundation
 
-/// A program that makes a thumbnail of an uploaded image, as a server does. It converts `Data` to `Data` without a
-/// pipeline.
+/// A program that makes a thumbnail of an upload, whose bytes it reads in chunks as a server does.
 @main
 enum UploadToThumbnail {
-    /// The maximum number of bytes of an upload.
-    private static let uploadLimit = 32 << 20
-
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.count <= 2, arguments.allSatisfy({ $0 == "-" || !$0.hasPrefix("-") }) else {
             end(2, "usage: upload-to-thumbnail [IMAGE|-] [OUTPUT]")
         }
-        let input = arguments.first ?? "-"
-        let output = arguments.count == 2 ? arguments[2] : "thumbnail.webp"
+        let (input, output) = (arguments.first ?? "-", arguments.count == 2 ? arguments[2] : "thumbnail.webp")
         do {
-            let upload = try read(input)
-            let thumbnail = try await thumbnail(of: upload)
-            try thumbnail.write(to: URL(filePath: output), options: .atomic)
-            let before = try CodecRegistry.standard.inspect(upload)
-            let after = try CodecRegistry.standard.inspect(thumbnail)
-            print("in:  \(before.format), \(before.uprightSize), \(upload.count) bytes")
-            print("out: \(after.format), \(after.size), \(thumbnail.count) bytes, \(output)")
+            let file = try input == "-" ? .standardInput : FileHandle(forReadingFrom: URL(filePath: input))
+            let images = try await thumbnail(of: AsyncThrowingStream { try file.read(upToCount: 64 << 10) })
+            try images.variants[0].data.write(to: URL(filePath: output), options: .atomic)
+            print("in:  \(images.source.format), \(images.source.uprightSize)")
+            print("out: \(images.variants[0].format), \(images.variants[0].size), BlurHash \(images.blurHash ?? "")")
         } catch {
             end(1, "\(error)")
         }
     }
 
-    /// Returns a WebP image that fits into 320 x 320 pixels and has rounded corners.
-    ///
-    /// The image is upright. EXIF data is kept without the location, which a photo should not publish by accident.
-    static func thumbnail(of upload: Data) async throws -> Data {
-        let converter = ImageConverter(
-            limits: DecodingLimits(maximumPixelCount: 50_000_000),
-            metadata: .keepWithoutLocation,
-            processors: [.roundedCorners(radius: 24)])
-        return try await converter.convert(
-            upload, to: .webp(quality: 80), fitting: PixelSize(width: 320, height: 320))
-    }
-
-    /// Returns the bytes of a file, or of standard input for `-`. Throws an error if they exceed ``uploadLimit``.
-    private static func read(_ path: String) throws -> Data {
-        let file = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
-        let data = try file.read(upToCount: uploadLimit + 1) ?? Data()
-        guard data.count <= uploadLimit else {
-            throw ImageDecodingError(.exceedsLimit, "the upload exceeds the limit of \(uploadLimit) bytes")
-        }
-        return data
+    /// Returns a WebP image of at most 320 x 320 pixels with rounded corners, without the location of the upload.
+    static func thumbnail(of body: AsyncThrowingStream<Data, any Error>) async throws -> ConvertedImages {
+        let limits = DecodingLimits(maximumPixelCount: 50_000_000)
+        let size = PixelSize(width: 320, height: 320)
+        return try await ImageConverter(limits: limits, metadata: .keepWithoutLocation).convert(
+            body, maximumByteCount: 32 << 20, timeout: .seconds(30),
+            to: [.init(.webp(quality: 80), fitting: size, processors: [.roundedCorners(radius: 24)])],
+            placeholders: .blurHash)
     }
 
     private static func end(_ status: Int32, _ problem: String) -> Never {

@@ -19,15 +19,27 @@ struct UploadToThumbnailTests {
 
         #expect(outcome.status == 0)
         #expect(outcome.problems == "")
-        #expect(outcome.output.contains("in:  jpeg, 1200 x 800, 37026 bytes"))
+        #expect(outcome.output.contains("in:  jpeg, 1200 x 800\n"))
         let data = try Data(contentsOf: output)
-        #expect(outcome.output.contains("out: webp, 320 x 213, \(data.count) bytes"))
+        // A BlurHash with 4 x 3 components.
+        let line = try #require(outcome.output.split(separator: "\n").last)
+        #expect(line.hasPrefix("out: webp, 320 x 213, BlurHash "))
+        #expect(line.split(separator: " ").last?.count == 28)
         let image = try CodecRegistry.standard.decode(data)
         #expect(image.format == .webp)
         #expect(image.size == PixelSize(width: 320, height: 213))
         let alpha = image.pixels.withUnsafeBytes { (corner: $0[3], center: $0[100 * image.pixels.bytesPerRow + 643]) }
         #expect(alpha.corner == 0)
         #expect(alpha.center == 255)
+    }
+
+    @Test func `an upload of more than 32 MiB is an error, and nothing is written`() async throws {
+        let upload = try SampleImages.data("dunes.jpg") + Data(count: 32 << 20)
+        let outcome = try await Program(name: "upload-to-thumbnail").run(["-", output.path], input: upload)
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.contains("\(32 << 20) bytes"))
+        #expect(!FileManager.default.fileExists(atPath: output.path))
     }
 
     @Test func `a rotated photo becomes upright`() async throws {

@@ -57,6 +57,41 @@
                 try sandbox.checkOrdinaryImage()
             }
 
+            @Test(arguments: ["loop", "sleep"])
+            func `a worker is killed when the task that waits for it is canceled`(misbehavior: String) async throws {
+                let sandbox = try Sandbox.testing { $0.timeLimit = .seconds(3_600) }
+                defer { sandbox.shutDown() }
+                // The worker is idle, so the wait is one for the decoder.
+                try sandbox.checkOrdinaryImage()
+
+                let error = await Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return sandbox.error(of: misbehavior)
+                }.value
+
+                #expect(error?.code == .decoderUnavailable, "\(String(describing: error))")
+                #expect(sandbox.statistics.recycledWorkers == 1)
+                #expect(sandbox.statistics.timeouts == 0)
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test func `a wait for an idle worker ends when its task is canceled`() async throws {
+                let sandbox = try Sandbox.testing { $0.timeLimit = .seconds(3_600) }
+                defer { sandbox.shutDown() }
+                try sandbox.checkOrdinaryImage()
+                let reader = try SandboxedDecoder(.hostile, in: sandbox).open(
+                    Data("gray 9".utf8), limits: DecodingLimits())
+
+                let error = await Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return sandbox.error(of: "gray 9")
+                }.value
+
+                #expect(error?.code == .decoderUnavailable, "\(String(describing: error))")
+                #expect(try reader.decode(DecodingOptions()).size == PixelSize(width: 9, height: 9))
+                #expect(sandbox.statistics.recycledWorkers == 0)
+            }
+
             @Test func `threads exceed the limit of CPU time`() throws {
                 let sandbox = try Sandbox.testing { $0.cpuTimeLimit = .seconds(1) }
                 defer { sandbox.shutDown() }
