@@ -51,6 +51,7 @@ extension ImageConverter {
     /// print(images.blurHash ?? "", images.dominantColor as Any)
     /// ```
     public struct Placeholders: OptionSet, Sendable {
+        /// The bits of the set.
         public let rawValue: Int
 
         /// Creates a set from its bits.
@@ -153,10 +154,10 @@ extension ImageConverter {
     /// Converts an image to one variant, whose bytes `output` receives in pieces.
     ///
     /// ```swift
-    /// let sink = OutputFile(directory)
     /// let image = try await ImageConverter().convert(upload, to: .init(.resize(width: 1600), .jpeg())) { chunk in
-    ///     try sink.write(chunk)
+    ///     print("\(chunk.count) bytes")
     /// }
+    /// print(image.size)
     /// ```
     ///
     /// JPEG that is neither progressive nor optimized, and PNG of more than 4 MiB of pixels, are passed on while they
