@@ -160,6 +160,33 @@ struct ConversionControlTests {
         }
     }
 
+    @Test func `conversions that are canceled at random points leave no place and no reservation`() async throws {
+        let photo = try SampleImages.data("dunes.jpg")
+        let pipeline = pipeline(limit: 64 << 20)
+        let queue = ImageConversionQueue(maxConcurrentConversions: 2, sharingBudgetOf: pipeline)
+        let converter = ImageConverter(queue: queue)
+        let variants = [Variant(.resize(width: 300), .webp()), Variant(.resize(width: 100), .jpeg(isProgressive: true))]
+        let expected = try await converter.convert(photo, to: variants).variants.map(\.data)
+        var random = SeededGenerator(seed: 61)
+        var tasks: [Task<[Data], any Error>] = []
+        for _ in 0..<40 {
+            let task = Task { try await converter.convert(photo, to: variants).variants.map(\.data) }
+            tasks.append(task)
+            for _ in 0..<Int.random(in: 0...40, using: &random) { await letOthersRun() }
+            tasks[Int.random(in: tasks.indices, using: &random)].cancel()
+        }
+
+        for task in tasks {
+            do {
+                #expect(try await task.value == expected)
+            } catch {
+                #expect(error is CancellationError)
+            }
+        }
+        #expect(queue.conversionCount == 0)
+        #expect(pipeline.decodingBudget.bytes.reservedByteCount == 0)
+    }
+
     @Test func `a pipeline's canceled decode is a CancellationError`() async throws {
         let (decoder, begun) = stopping(at: DispatchSemaphore(value: 0))
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)

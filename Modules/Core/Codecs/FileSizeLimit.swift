@@ -58,6 +58,7 @@ private struct SizeLimitedEncoder: ImageEncoding {
     private func file(
         of image: DecodedImage, by encoder: any ImageEncoding
     ) throws(ImageEncodingError) -> Data? {
+        try ImageEncodingError.checkCancellation(format)
         do throws(ImageEncodingError) {
             // Encoders of animations count the encoded frames beside the file, and may encode a frame in several ways.
             let limit = image.isAnimated ? 4 * min(byteCount, .max / 4) : byteCount
