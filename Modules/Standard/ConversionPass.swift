@@ -20,6 +20,8 @@ final class ConversionPass {
     /// The image of at most 100 × 100 pixels from which the placeholders are made.
     private let reduced = PixelRowCollector()
     private var damage: ImageDamage?
+    /// Whether the result tells what the variants lose.
+    private var describes = true
 
     /// Opens an image.
     ///
@@ -53,6 +55,7 @@ final class ConversionPass {
     /// - Throws: The errors of decoding, processing and encoding, and `CancellationError` whenever the work of the
     ///   thread is canceled before the end.
     func run(describes: Bool = true) throws -> ConvertedImages {
+        self.describes = describes
         do {
             for group in groups {
                 // Codecs check this while they work, but not before.
@@ -140,7 +143,7 @@ final class ConversionPass {
         let plan = ColorConversionPlan(
             image.rowHeader, to: converter.colorSpace, range: options.dynamicRange, by: Self.colorConverter)
         image = plan.applied(to: image, by: Self.colorConverter, converter.colorSpace)
-        for branch in group { try branch.encode(image, by: converter, memory) }
+        for branch in group { try branch.encode(image, by: converter, memory, findsAlpha: describes) }
         // The damage of later frames is known after they were read.
         damage = .worst(damage, .worst(image.damage, image.frames?.damage))
     }
@@ -158,8 +161,9 @@ final class ConversionPass {
 
     /// Returns the consumer of the rows of a still image for the variants of a group.
     private func rows(into group: [Branch], _ options: DecodingOptions) -> any PixelRowConsumer {
-        var consumers = group.map { branch in
-            colorConverted(options, branch.processed(into: branch.encodedRows(of: info, by: converter, memory)))
+        var consumers: [any PixelRowConsumer] = group.map { branch in
+            let rows = branch.encodedRows(of: info, by: converter, memory, findsAlpha: describes)
+            return colorConverted(options, branch.processed(into: rows))
         }
         if makesPlaceholders(with: group) { consumers.append(placeholderRows) }
         return RowFork(to: consumers)
@@ -208,10 +212,10 @@ final class ConversionPass {
             target.map { isTurned ? TargetSize($0.size.transposed, mode: $0.mode) : $0 }
         }
         guard upright.count == targets.count else { return nil }
-        func width(_ target: TargetSize) -> Int {
+        func pixelCount(_ target: TargetSize) -> Int {
             info.uprightSize.scaled(to: target.size, mode: target.mode, enlarging: true).pixelCount
         }
-        return upright.max { width($0) < width($1) }
+        return upright.max { pixelCount($0) < pixelCount($1) }
     }
 }
 
@@ -252,9 +256,9 @@ private final class Branch {
         processors.reversed().reduce(next) { $1.rows(into: $0) }
     }
 
-    /// Returns a consumer that encodes the rows of a still image.
+    /// Returns a consumer that encodes the rows of a still image. With `findsAlpha`, looks for alpha that is lost.
     func encodedRows(
-        of info: ImageInfo, by converter: ImageConverter, _ memory: EncodingMemory
+        of info: ImageInfo, by converter: ImageConverter, _ memory: EncodingMemory, findsAlpha: Bool
     ) -> any PixelRowConsumer {
         let rows = encoder.makeRowEncoder { [self] bytes in
             // An encoder that has kept the rows passes on many pieces at the end.
@@ -267,7 +271,8 @@ private final class Branch {
         var consumer: any PixelRowConsumer = EncodedRows(by: encoder, memory, next: rows) { [self] header in
             size = header.size
         } onRow: { [self] row, format in
-            losesAlpha = losesAlpha || ConversionLoss.losesAlpha(of: row, format, in: encoder.format)
+            losesAlpha =
+                losesAlpha || findsAlpha && ConversionLoss.losesAlpha(of: row, format, in: encoder.format)
         }
         if !processors.isEmpty, info.isGrayWithAlpha, encoder.format == .png {
             // Only the finished image shows whether the processors kept it gray.
@@ -281,8 +286,10 @@ private final class Branch {
             converter.metadata, processors.isEmpty ? info.colorModel : nil, next: consumer)
     }
 
-    /// Processes and encodes an animation, or its first frame.
-    func encode(_ image: DecodedImage, by converter: ImageConverter, _ memory: EncodingMemory) throws {
+    /// Processes and encodes an animation, or its first frame. With `findsAlpha`, looks for alpha that is lost.
+    func encode(
+        _ image: DecodedImage, by converter: ImageConverter, _ memory: EncodingMemory, findsAlpha: Bool
+    ) throws {
         var image = image
         for processor in processors { image = try processor.process(image) }
         image.colorProfile = converter.metadata.colorProfile(of: image.colorProfile)
@@ -292,7 +299,7 @@ private final class Branch {
         size = image.size
         frameCount = encoder.canEncode(image) ? image.frames?.frameCount ?? 1 : 1
         losesAlpha =
-            image.pixels.hasAlphaSamples
+            findsAlpha && image.pixels.hasAlphaSamples
             && (0..<image.pixels.height).contains {
                 ConversionLoss.losesAlpha(of: image.pixels.row($0), image.pixels.format, in: encoder.format)
             }
