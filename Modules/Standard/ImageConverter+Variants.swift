@@ -180,7 +180,9 @@ extension ImageConverter {
                 try ConversionPass(self, data, to: [variant]) { bytes in
                     try output(bytes.withUnsafeBytes { Data($0) })
                 }
-            } _: { try $0.run().variants[0] }
+            } _: {
+                try $0.run().variants[0]
+            }
         }
     }
 
@@ -189,7 +191,9 @@ extension ImageConverter {
     ) async throws -> ConvertedImages {
         try await queue.run {
             try ConversionPass(self, read(), to: variants, placeholders: placeholders)
-        } _: { try $0.run() }
+        } _: {
+            try $0.run()
+        }
     }
 
     private func limited<Value: Sendable>(

@@ -165,7 +165,9 @@ struct ConversionControlTests {
         let pipeline = pipeline(limit: 64 << 20)
         let queue = ImageConversionQueue(maxConcurrentConversions: 2, sharingBudgetOf: pipeline)
         let converter = ImageConverter(queue: queue)
-        let variants = [Variant(.resize(width: 300), .webp()), Variant(.resize(width: 100), .jpeg(isProgressive: true))]
+        let variants = [
+            Variant(.resize(width: 300), .webp()), Variant(.resize(width: 100), .jpeg(isProgressive: true)),
+        ]
         let expected = try await converter.convert(photo, to: variants).variants.map(\.data)
         var random = SeededGenerator(seed: 61)
         var tasks: [Task<[Data], any Error>] = []
