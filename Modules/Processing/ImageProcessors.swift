@@ -13,7 +13,10 @@ public import AlcedoCore
 /// | Short form | Result |
 /// |--|--|
 /// | `.resize(width:height:)`, `.resize(fitting:)`, `.resize(filling:)`, `.resize(exactly:)` | another size |
+/// | `.resize(covering:at:)`, `.resize(containedIn:at:background:)` | exactly a size, cropped or with a background |
 /// | `.crop(x:y:width:height:)`, `.crop(to:at:)`, `.crop(aspect:at:)` | a rectangle of the image |
+/// | `.extend(top:left:bottom:right:with:)`, `.extend(by:with:)`, `.extend(to:at:with:)` | margins |
+/// | `.trim(_:tolerance:)` | the contents inside a border of one color |
 /// | `.rotate(clockwise:background:)` | the image rotated by an angle |
 /// | `.flip(_:)` | the mirrored image |
 /// | `.orient` | upright rows |

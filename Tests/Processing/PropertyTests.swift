@@ -51,6 +51,8 @@ import Testing
         .resize(exactly: PixelSize(width: 6, height: 5)), .resize(width: 33, enlarges: true), .flatten(),
         .flip(.topAndBottom), ImageProcessors.Rotate(clockwise: 180), .circle(border: AllProcessors.line),
         .roundedCorners(radius: 4.3, border: AllProcessors.line), .blur(sigma: 1.3),
+        .resize(covering: PixelSize(width: 8, height: 8)), .extend(by: 3, with: .mirror),
+        .extend(top: 1, left: 2, bottom: 1, right: 2, with: .edge), .trim(.black, tolerance: 140),
         .blur(sigma: 7), .adjust(brightness: 2), .grayscale, .tint(AllProcessors.red),
     ]
 
@@ -74,6 +76,9 @@ import Testing
     static let averaging: [any ImageProcessing] = [
         .resize(width: 5), .resize(width: 31, enlarges: true), .blur(sigma: 0.7), .blur(sigma: 4),
         .blur(sigma: 4.01), .blur(sigma: 40), .blur(sigma: 1000),
+        .resize(covering: PixelSize(width: 5, height: 5), at: .focus(x: 0.7, y: 0)), .extend(by: 2, with: .edge),
+        .extend(left: 30, with: .mirror), .extend(by: 2, with: .color(PixelColor(red: 30, green: 30, blue: 30))),
+        .trim(),
         .crop(to: PixelSize(width: 4, height: 4)), .flip(.leftAndRight),
         .rotate(clockwise: 33, background: PixelColor(red: 30, green: 30, blue: 30)),
     ]
@@ -94,6 +99,8 @@ import Testing
     static let identities: [any ImageProcessing] = [
         .resize(fitting: PixelSize(width: 99, height: 99)), .crop(to: PixelSize(width: 99, height: 99)), .orient,
         .rotate(clockwise: 0), .rotate(clockwise: -720), ImageProcessors.Rotate(clockwise: 720),
+        .resize(covering: PixelSize(width: 99, height: 99), at: .top), .extend(), .extend(by: 0, with: .mirror),
+        .extend(to: PixelSize(width: 8, height: 1)), .trim(tolerance: 255),
         .roundedCorners(radius: 0),
         .roundedCorners(radius: 0, border: ImageProcessors.Border(width: 0, color: .black)),
         .roundedCorners(radius: 0, border: ImageProcessors.Border(width: 9, color: .clear)), .blur(sigma: 0),
@@ -131,9 +138,21 @@ import Testing
             list.append(.overlay(AllProcessors.badge, opacity: value))
             list.append(.overlay(AllProcessors.badge, at: .at(x: 0, y: value)))
             list.append(.crop(to: PixelSize(width: 2, height: 2), at: .at(x: value, y: 0)))
+            list.append(.crop(to: PixelSize(width: 2, height: 2), at: .focus(x: 0.5, y: value)))
+            list.append(.resize(covering: PixelSize(width: 2, height: 2), at: .focus(x: value, y: 0.5)))
+            list.append(.resize(containedIn: PixelSize(width: 2, height: 2), at: .at(x: value, y: 0.5)))
             list.append(.composition([.flatten(), .blur(sigma: value)]))
         }
         for value in odd.prefix(3) { list.append(.rotate(clockwise: value)) }
+        for value in [-1, Int.min] {
+            list.append(.extend(top: value))
+            list.append(.extend(by: value, with: .mirror))
+            list.append(.extend(to: PixelSize(width: 5, height: value)))
+            list.append(.trim(tolerance: value))
+            list.append(.resize(covering: PixelSize(width: value, height: 5)))
+            list.append(.resize(containedIn: PixelSize(width: 5, height: value)))
+        }
+        list.append(.trim(tolerance: 256))
         list.append(.blur(sigma: 1e300))
         list.append(.overlay(AllProcessors.badge, opacity: 1.01))
         return list

@@ -25,6 +25,11 @@ extension ImageProcessors {
         /// (left or top edge) to 1 (right or bottom edge). Processors throw `invalidParameter` for other values.
         case at(x: Double, y: Double)
 
+        /// A position centered on a focal point of the larger rectangle, such as a face, as far as its edges permit.
+        /// The point is given as shares of the width and height, from 0 (left or top edge) to 1 (right or bottom edge).
+        /// Processors throw `invalidParameter` for other values.
+        case focus(x: Double, y: Double)
+
         private var shares: (x: Double, y: Double) {
             switch self {
             case .center: (0.5, 0.5)
@@ -36,7 +41,7 @@ extension ImageProcessors {
             case .topRight: (1, 0)
             case .bottomLeft: (0, 1)
             case .bottomRight: (1, 1)
-            case .at(let x, let y): (x, y)
+            case .at(let x, let y), .focus(let x, let y): (x, y)
             }
         }
 
@@ -45,18 +50,45 @@ extension ImageProcessors {
 
         /// The name of the position in cache keys, which is the same for every form of a position. It must not change
         /// between releases.
-        var identifier: String { "\(shares.x);\(shares.y)" }
+        var identifier: String {
+            let position = "\(shares.x);\(shares.y)"
+            if case .focus = self, !isCenter { return "focus:\(position)" }
+            return position
+        }
 
         /// Returns the top left corner of a rectangle of size `size` in a rectangle of size `bounds`, rounded to the
         /// left and up. On an axis where `size` is larger than `bounds`, the coordinate is zero or negative. Both must
         /// be valid image sizes. Throws `invalidParameter` for a share outside 0 to 1.
         func origin(of size: PixelSize, in bounds: PixelSize) throws(ImageProcessingError) -> (x: Int, y: Int) {
-            let (x, y) = shares
-            guard (0...1).contains(x), (0...1).contains(y) else {
-                throw ImageProcessingError(.invalidParameter, "invalid anchor: \(identifier)")
+            let (x, y) = try checkedShares
+            return (
+                Int(start(x, Double(size.width), Double(bounds.width)).rounded(.down)),
+                Int(start(y, Double(size.height), Double(bounds.height)).rounded(.down))
+            )
+        }
+
+        /// Moves a region of an image to this position in an image of size `bounds`, which contains the region. Throws
+        /// `invalidParameter` for a share outside 0 to 1.
+        func place(_ region: inout SampleRegion, in bounds: PixelSize) throws(ImageProcessingError) {
+            let (x, y) = try checkedShares
+            region.x = start(x, region.width, Double(bounds.width))
+            region.y = start(y, region.height, Double(bounds.height))
+        }
+
+        private var checkedShares: (x: Double, y: Double) {
+            get throws(ImageProcessingError) {
+                let (x, y) = shares
+                guard (0...1).contains(x), (0...1).contains(y) else {
+                    throw ImageProcessingError(.invalidParameter, "invalid anchor: \(identifier)")
+                }
+                return (x, y)
             }
-            let start = { (share: Double, free: Int) in Int((Double(free) * share).rounded(.down)) }
-            return (start(x, bounds.width - size.width), start(y, bounds.height - size.height))
+        }
+
+        private func start(_ share: Double, _ length: Double, _ bounds: Double) -> Double {
+            let free = bounds - length
+            guard case .focus = self else { return free * share }
+            return max(min(0, free), min(bounds * share - length / 2, max(0, free)))
         }
     }
 }

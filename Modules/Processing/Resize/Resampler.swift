@@ -24,6 +24,7 @@ struct ResamplingPlan {
     let size: PixelSize
     let sampling: ResizeSampling
     let layout: SampleLayout
+    let bytesPerPixel: Int
     let isOpaque: Bool
 
     /// Creates a plan. Both sizes must be positive and fit in a buffer.
@@ -36,6 +37,7 @@ struct ResamplingPlan {
         self.size = size
         self.sampling = sampling
         layout = SampleLayout(format, alphaMode)
+        bytesPerPixel = format.bytesPerPixel
         isOpaque = alphaMode == .opaque
     }
 
@@ -68,6 +70,9 @@ struct ResamplingPlan {
 /// Resampling in one type of numbers: integers of 16 bits, or floats.
 private final class Resampler<Sample: FilterSample>: Resampling {
     private let plan: ResamplingPlan
+    /// The bytes of a source row before the first pixel with a weight.
+    private let skippedByteCount: Int
+    /// The pixels of a source row from the first to the last one with a weight.
     private let source: Sample.Row
     private let result: Sample.Row
     private let columns: WeightTable<Sample>
@@ -85,11 +90,14 @@ private final class Resampler<Sample: FilterSample>: Resampling {
 
     init(_ plan: ResamplingPlan) {
         self.plan = plan
-        source = Sample.Row(width: plan.source.width, plan)
         result = Sample.Row(width: plan.size.width, plan)
         let (region, filter) = (plan.region, plan.sampling.filter)
-        columns = WeightTable(
+        var columns = WeightTable<Sample>(
             samples: plan.source.width, start: region.x, extent: region.width, length: plan.size.width, filter: filter)
+        let used = columns.removeUnusedSamples()
+        self.columns = columns
+        skippedByteCount = used.lowerBound * plan.bytesPerPixel
+        source = Sample.Row(width: used.count, plan)
         rows = WeightTable(
             samples: plan.source.height, start: region.y, extent: region.height, length: plan.size.height,
             filter: filter)
@@ -119,7 +127,7 @@ private final class Resampler<Sample: FilterSample>: Resampling {
         let index = taken
         taken += 1
         guard next < plan.size.height, index >= rows.first[next] else { return }
-        source.read(bytes, into: row.base)
+        source.read(bytes + skippedByteCount, into: row.base)
         Sample.filter(row.base, source, columns, into: slot(index), result)
     }
 
@@ -151,15 +159,16 @@ struct SampleRegion: Hashable {
         (x, y, width, height) = (0, 0, Double(size.width), Double(size.height))
     }
 
-    /// Creates the largest centered region of an image with the aspect ratio of `result`. If no pixel is scaled, the
-    /// region begins at a whole pixel, so that pixels are copied.
-    init(of size: PixelSize, covering result: PixelSize) {
-        let full = Self(of: size)
-        let scale = min(full.width / Double(result.width), full.height / Double(result.height))
-        width = Double(result.width) * scale
-        height = Double(result.height) * scale
-        x = (full.width - width) / 2
-        y = (full.height - height) / 2
+    /// Creates the largest region of an image with the aspect ratio of `result`. If no pixel is scaled, the region
+    /// begins at a whole pixel, so that pixels are copied. Throws `invalidParameter` for an invalid anchor.
+    init(
+        of size: PixelSize, covering result: PixelSize, at anchor: ImageProcessors.Anchor
+    ) throws(ImageProcessingError) {
+        self.init(of: size)
+        let scale = min(width / Double(result.width), height / Double(result.height))
+        width = min(width, Double(result.width) * scale)
+        height = min(height, Double(result.height) * scale)
+        try anchor.place(&self, in: size)
         if scale == 1 { (x, y) = (x.rounded(.down), y.rounded(.down)) }
     }
 

@@ -55,10 +55,62 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ) -> Self {
         Self(ImageProcessors.Resize(to: size, mode: .exact, enlarges: enlarges, sampling: sampling))
     }
+
+    /// Resizes and crops the image to exactly this size, and keeps the aspect ratio of what it shows: the largest part
+    /// of the image with the aspect ratio of `size`.
+    ///
+    /// ```swift
+    /// let square = PixelSize(width: 320, height: 320)
+    /// let request = ImageRequest(url: url, processors: [.resize(covering: square, at: .top)])
+    /// ```
+    ///
+    /// Only the part is filtered. It is positioned exactly, also between two pixels, unless no pixel is scaled. A side
+    /// that is already shorter grows only when `enlarges` is `true`. Otherwise behaves like
+    /// `resize(width:height:enlarges:sampling:)`, and throws `invalidParameter` for an invalid anchor.
+    ///
+    /// - Parameters:
+    ///   - size: The size of the result in pixels.
+    ///   - anchor: The position of the part in the image. Default: `.center`.
+    ///   - enlarges: Whether smaller images are enlarged. Default: `false`.
+    ///   - sampling: The filter and its options. Default: Lanczos with three lobes.
+    public static func resize(
+        covering size: PixelSize, at anchor: ImageProcessors.Anchor = .center, enlarges: Bool = false,
+        sampling: ResizeSampling = ResizeSampling()
+    ) -> Self {
+        Self(ImageProcessors.Resize(to: size, mode: .cover, at: anchor, enlarges: enlarges, sampling: sampling))
+    }
+
+    /// Resizes the whole image to fit inside `size`, keeps its aspect ratio, and fills the rest of `size` with a
+    /// background.
+    ///
+    /// ```swift
+    /// let square = PixelSize(width: 320, height: 320)
+    /// let request = ImageRequest(url: url, processors: [.resize(containedIn: square, background: .white)])
+    /// ```
+    ///
+    /// The result has exactly this size. Transparent pixels of the image stay transparent; `.flatten(onto:)` puts them
+    /// on the background too. Equals `.resize(fitting:)` followed by `.extend(to:at:with:)`, whose errors it throws.
+    ///
+    /// - Parameters:
+    ///   - size: The size of the result in pixels.
+    ///   - anchor: The position of the image in the result. Default: `.center`.
+    ///   - background: The color around the image. Default: transparent.
+    ///   - enlarges: Whether smaller images are enlarged. Default: `false`.
+    ///   - sampling: The filter and its options. Default: Lanczos with three lobes.
+    public static func resize(
+        containedIn size: PixelSize, at anchor: ImageProcessors.Anchor = .center, background: PixelColor = .clear,
+        enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
+    ) -> Self {
+        composition([
+            ImageProcessors.Resize(to: size, enlarges: enlarges, sampling: sampling),
+            ImageProcessors.Extend(to: size, at: anchor, with: .color(background)),
+        ])
+    }
 }
 
 extension ImageProcessors {
-    /// The processor of `.resize(width:height:)`, `.resize(fitting:)`, `.resize(filling:)` and `.resize(exactly:)`.
+    /// The processor of `.resize(width:height:)`, `.resize(fitting:)`, `.resize(filling:)`, `.resize(exactly:)` and
+    /// `.resize(covering:)`.
     package struct Resize: FramewiseProcessing {
         /// The maximum number of pixels of an enlarged image: 2²⁸, which is 1 GiB in RGBA.
         package static let maximumPixelCount = PixelLimits.maximumPixelCount
@@ -69,17 +121,20 @@ extension ImageProcessors {
         package let target: PixelSize
         /// The rule that relates the image to the target size.
         package let mode: ResizeMode
+        /// The position of the part that the mode `cover` shows. Other modes ignore it.
+        package let anchor: Anchor
         /// Whether a side may grow. When `false`, the mode `exact` keeps a side that is already shorter.
         package let enlarges: Bool
         /// The filter and its options.
         package let sampling: ResizeSampling
 
         package init(
-            to target: PixelSize, mode: ResizeMode = .fit, enlarges: Bool = false,
+            to target: PixelSize, mode: ResizeMode = .fit, at anchor: Anchor = .center, enlarges: Bool = false,
             sampling: ResizeSampling = ResizeSampling()
         ) {
             self.target = target
             self.mode = mode
+            self.anchor = anchor
             self.enlarges = enlarges
             self.sampling = sampling
         }
@@ -87,8 +142,9 @@ extension ImageProcessors {
         /// The number after the name changes when the pixels of the result change.
         package var identifier: String {
             let sides = [target.width, target.height].map { $0 == .max ? "any" : String($0) }
-            return
-                "resize3:\(sides[0])x\(sides[1]),\(mode.rawValue),\(sampling.identifier)\(enlarges ? ",enlarge" : "")"
+            let position = mode == .cover && !anchor.isCenter ? ",\(anchor.identifier)" : ""
+            let options = "\(mode.rawValue)\(position),\(sampling.identifier)\(enlarges ? ",enlarge" : "")"
+            return "resize3:\(sides[0])x\(sides[1]),\(options)"
         }
 
         /// Returns the size of the result for an image of size `source`. Returns `source` when a side of either size is
@@ -142,7 +198,7 @@ extension ImageProcessors {
         fileprivate func uncheckedPlan(for header: PixelRowHeader) throws(ImageProcessingError) -> ResamplingPlan? {
             let full = header.reduction?.fullSize ?? header.size
             let result = try checkedSize(for: full)
-            let part = mode == .cover ? SampleRegion(of: full, covering: result) : nil
+            let part = try mode == .cover ? SampleRegion(of: full, covering: result, at: anchor) : nil
             let region = SampleRegion(part, of: header.size, header.reduction)
             guard result != header.size || region != SampleRegion(of: header.size) else { return nil }
             return ResamplingPlan(
@@ -171,7 +227,7 @@ package enum ResizeMode: String, Sendable, Hashable, CaseIterable {
     case fill
     /// Uses exactly the size. The aspect ratio may change.
     case exact
-    /// Uses exactly the size, and shows the largest centered part with its aspect ratio.
+    /// Uses exactly the size, and shows the largest part with its aspect ratio.
     case cover
 }
 

@@ -53,6 +53,14 @@ struct WeightTable<Weight: FilterSample> {
         }
     }
 
+    /// Makes the first sample with a weight the sample 0 of the table. Returns the range of the samples with a weight.
+    mutating func removeUnusedSamples() -> Range<Int> {
+        let lower = first.first ?? 0
+        let upper = zip(first, count).reduce(lower) { max($0, $1.0 + $1.1) }
+        for index in first.indices { first[index] -= lower }
+        return lower..<upper
+    }
+
     private static func taps(_ samples: Int, _ reach: Double) -> Int {
         min(samples, Int(min(reach.rounded(.up), 1e9)) * 2 + 1)
     }

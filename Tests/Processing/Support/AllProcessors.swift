@@ -10,6 +10,12 @@ enum AllProcessors {
         [
             .resize(exactly: PixelSize(width: 7, height: 5), enlarges: true), .resize(width: 3),
             .resize(fitting: PixelSize(width: 4, height: 4), sampling: ResizeSampling(inLinearLight: true)),
+            .resize(covering: PixelSize(width: 5, height: 3), at: .focus(x: 0.2, y: 0.9)),
+            .resize(containedIn: PixelSize(width: 8, height: 6), at: .top, background: red),
+            .extend(top: 1, left: 2, bottom: 3, right: 4), .extend(by: 2, with: .color(.white)),
+            .extend(top: 2, right: 9, with: .edge), .extend(by: 5, with: .mirror),
+            .extend(to: PixelSize(width: 12, height: 12), at: .bottomLeft, with: .color(red)),
+            .trim(), .trim(.black, tolerance: 100),
             .crop(to: PixelSize(width: 3, height: 9)), .crop(x: -2, y: 0, width: 5, height: 3),
             .crop(aspect: PixelSize(width: 3, height: 2), at: .bottomRight), .flatten(), .flatten(onto: .black),
             .orient, .flip(.leftAndRight), .flip(.topAndBottom), ImageProcessors.Rotate(clockwise: 90),
