@@ -290,7 +290,7 @@ package.targets += [
         path: "Tests/Benchmarks",
         exclude: [
             "CHEIF", "CMultiLoop", "CProcessRun", "CReferenceDecoders", "bench-peers", "bench-pictures",
-            "bench-server", "bench-stages", "report.md", "report.svg", "thresholds.txt",
+            "bench-server", "bench-stages", "compare-attention", "report.md", "report.svg", "thresholds.txt",
         ]),
     .target(name: "CProcessRun", path: "Tests/Benchmarks/CProcessRun"),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),

@@ -29,6 +29,12 @@ extension ImageProcessors {
         /// The point is given as shares of the width and height, from 0 (left or top edge) to 1 (right or bottom edge).
         /// Processors throw `invalidParameter` for other values.
         case focus(x: Double, y: Double)
+        /// The most salient part of an image, with edges, skin and saturated colors. Of equal parts, the one closest to
+        /// the center is chosen.
+        ///
+        /// `.crop(to:at:)`, `.crop(aspect:at:)` and `.resize(covering:at:)` find the part. All frames of an animation
+        /// are cropped to that of the first one. Other processors throw `invalidParameter`.
+        case smart
 
         private var shares: (x: Double, y: Double) {
             switch self {
@@ -42,6 +48,7 @@ extension ImageProcessors {
             case .bottomLeft: (0, 1)
             case .bottomRight: (1, 1)
             case .at(let x, let y), .focus(let x, let y): (x, y)
+            case .smart: (.nan, .nan)
             }
         }
 
@@ -52,8 +59,12 @@ extension ImageProcessors {
         /// between releases.
         var identifier: String {
             let position = "\(shares.x);\(shares.y)"
-            if case .focus = self, !isCenter { return "focus:\(position)" }
-            return position
+            switch self {
+            case .focus where !isCenter: return "focus:\(position)"
+            // The number changes when the choice changes.
+            case .smart: return "smart1"
+            default: return position
+            }
         }
 
         /// Returns the top left corner of a rectangle of size `size` in a rectangle of size `bounds`, rounded to the
@@ -78,6 +89,7 @@ extension ImageProcessors {
         private var checkedShares: (x: Double, y: Double) {
             get throws(ImageProcessingError) {
                 let (x, y) = shares
+                // The shares of `smart` are not known without pixels.
                 guard (0...1).contains(x), (0...1).contains(y) else {
                     throw ImageProcessingError(.invalidParameter, "invalid anchor: \(identifier)")
                 }

@@ -27,7 +27,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///
     /// - Parameters:
     ///   - size: The maximum size of the result in pixels.
-    ///   - anchor: The position of the result in the image. Default: `.center`.
+    ///   - anchor: The position of the result in the image. With `.smart`, arriving rows are collected into a whole
+    ///     image. Default: `.center`.
     public static func crop(to size: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
         Self(ImageProcessors.Crop(to: size, at: anchor))
     }
@@ -44,7 +45,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///
     /// - Parameters:
     ///   - aspect: The aspect ratio of the result.
-    ///   - anchor: The position of the result in the image. Default: `.center`.
+    ///   - anchor: The position of the result in the image. With `.smart`, arriving rows are collected into a whole
+    ///     image. Default: `.center`.
     public static func crop(aspect: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
         Self(ImageProcessors.Crop(aspect: aspect, at: anchor))
     }
@@ -57,9 +59,17 @@ extension ImageProcessors {
             case rect(PixelRect)
             case size(PixelSize, Anchor)
             case aspect(PixelSize, Anchor)
+
+            func placed(at anchor: Anchor) -> Self {
+                switch self {
+                case .rect: self
+                case .size(let size, _): .size(size, anchor)
+                case .aspect(let aspect, _): .aspect(aspect, anchor)
+                }
+            }
         }
 
-        private let region: Region
+        private var region: Region
 
         package init(_ rect: PixelRect) { region = .rect(rect) }
 
@@ -76,13 +86,42 @@ extension ImageProcessors {
             }
         }
 
+        /// Whether the pixels determine the position.
+        private var isSmart: Bool {
+            switch region {
+            case .rect: false
+            case .size(_, let anchor), .aspect(_, let anchor): anchor == .smart
+            }
+        }
+
+        /// Returns the cropped image. Frames of an animation that are cropped at the most salient part have the part of
+        /// the first one, so that the contents do not jump.
+        package func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+            guard isSmart else {
+                return try image.processingFrames { still throws(ImageProcessingError) in try processed(still) }
+            }
+            return try placed(for: image.pixels).process(image)
+        }
+
+        /// Returns a crop to the most salient part of an image.
+        private func placed(for pixels: PixelBuffer) throws(ImageProcessingError) -> Self {
+            var crop = self
+            crop.region = region.placed(at: .center)
+            let part = try crop.rect(in: pixels.size).size
+            guard part != pixels.size else { return crop }
+            crop.region = region.placed(at: try Saliency(of: pixels).anchor(of: part, in: pixels.size))
+            return crop
+        }
+
         func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             let part = try rect(in: image.size)
             guard part.size != image.size else { return image }
             return image.still(try Self.copy(part, of: image.pixels))
         }
 
-        package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowCropper(rect, next: next) }
+        package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
+            isSmart ? WholeImageStage(next: next) { try process($0) } : RowCropper(rect, next: next)
+        }
 
         /// Returns the rectangle to keep of an image of size `bounds`. Throws `invalidParameter` for an invalid
         /// rectangle, size, aspect ratio or anchor, and for a rectangle outside the image.

@@ -70,14 +70,23 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///
     /// - Parameters:
     ///   - size: The size of the result in pixels.
-    ///   - anchor: The position of the part in the image. Default: `.center`.
+    ///   - anchor: The position of the part in the image. With `.smart`, the whole image is resized within the limits,
+    ///     and then cropped at whole pixels. Default: `.center`.
     ///   - enlarges: Whether smaller images are enlarged. Default: `false`.
     ///   - sampling: The filter and its options. Default: Lanczos with three lobes.
     public static func resize(
         covering size: PixelSize, at anchor: ImageProcessors.Anchor = .center, enlarges: Bool = false,
         sampling: ResizeSampling = ResizeSampling()
     ) -> Self {
-        Self(ImageProcessors.Resize(to: size, mode: .cover, at: anchor, enlarges: enlarges, sampling: sampling))
+        guard anchor == .smart else {
+            return Self(
+                ImageProcessors.Resize(to: size, mode: .cover, at: anchor, enlarges: enlarges, sampling: sampling))
+        }
+        // The most salient part is found in the smallest image that contains it.
+        return composition([
+            ImageProcessors.Resize(to: size, mode: .fill, enlarges: enlarges, sampling: sampling),
+            ImageProcessors.Crop(to: size, at: anchor),
+        ])
     }
 
     /// Resizes the whole image to fit inside `size`, keeps its aspect ratio, and fills the rest of `size` with a

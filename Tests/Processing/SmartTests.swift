@@ -1,0 +1,172 @@
+import AlcedoCore
+@testable import AlcedoProcessing
+import AlcedoTesting
+import Testing
+
+/// The position `smart` in images whose subject is known.
+@Suite struct SmartTests {
+    /// The centers of nine subjects in an image of 150 x 150 pixels.
+    private static let places = [25, 75, 125].flatMap { y in [25, 75, 125].map { (x: $0, y: y) } }
+    /// The pixels by which a position may differ: one of the reduction.
+    private static let step = 150 / 32 + 1
+
+    private static func origin(of part: PixelSize, in pixels: PixelBuffer) throws -> (x: Int, y: Int) {
+        try Saliency(of: pixels).anchor(of: part, in: pixels.size).origin(of: part, in: pixels.size)
+    }
+
+    /// A background that is almost even.
+    private static func background(_ x: Int, _ y: Int, _ level: Int) -> SIMD4<UInt16> {
+        SIMD4(UInt16(level + x * 4 / 150), UInt16(level + y * 4 / 150), UInt16(level + (x * 7 + y * 13) % 3), 255)
+    }
+
+    @Test(arguments: places.indices, [40, 128, 230])
+    func `a colored object with texture is in the middle of the part`(index: Int, level: Int) throws {
+        let center = Self.places[index]
+        let image = PixelBuffer.make(150, 150, .rgbx8, .opaque) { x, y in
+            guard abs(x - center.x) < 15, abs(y - center.y) < 15 else { return Self.background(x, y, level) }
+            return (x / 3 + y / 3) % 2 == 0 ? SIMD4(20, 60, 200, 255) : SIMD4(240, 180, 30, 255)
+        }
+        for (width, height) in [(80, 80), (150, 60), (60, 150)] {
+            let origin = try Self.origin(of: PixelSize(width: width, height: height), in: image)
+
+            let expected = (
+                x: max(0, min(center.x - width / 2, 150 - width)), y: max(0, min(center.y - height / 2, 150 - height))
+            )
+            #expect(abs(origin.x - expected.x) <= Self.step, "\(width) x \(height): \(origin)")
+            #expect(abs(origin.y - expected.y) <= Self.step, "\(width) x \(height): \(origin)")
+        }
+    }
+
+    @Test(arguments: places.indices)
+    func `an ellipse in the color of skin is not cut`(index: Int) throws {
+        let center = Self.places[index]
+        // As many tones of skin as there are places, from light to dark.
+        let tone = 250 - 17 * index
+        let skin = SIMD4(UInt16(tone), UInt16(tone * 76 / 100), UInt16(tone * 62 / 100), 255)
+        let image = PixelBuffer.make(150, 150, .rgbx8, .opaque) { x, y in
+            let (across, down) = (Double(x - center.x) / 16, Double(y - center.y) / 22)
+            return across * across + down * down < 1 ? skin : Self.background(x, y, 110)
+        }
+
+        let origin = try Self.origin(of: PixelSize(width: 70, height: 70), in: image)
+
+        #expect(origin.x <= max(0, center.x - 16) && origin.x + 70 >= min(150, center.x + 16), "\(origin)")
+        #expect(origin.y <= max(0, center.y - 22) && origin.y + 70 >= min(150, center.y + 22), "\(origin)")
+    }
+
+    @Test func `an even image is cropped at the center`() throws {
+        for (format, mode) in ResizeTests.shapes {
+            for (width, height) in [(200, 150), (37, 90), (3, 2), (1, 9), (450, 10)] {
+                let color = SIMD4<UInt16>(99, 99, 99, format.isDeep ? .max : 255)
+                let image = DecodedImage(pixels: .make(width, height, format, mode) { _, _ in color })
+                let size = PixelSize(width: (width + 1) / 2, height: (height + 1) / 2)
+
+                let anchor = try Saliency(of: image.pixels).anchor(of: size, in: image.size)
+
+                #expect(anchor == .focus(x: 0.5, y: 0.5), "\(format) \(mode) \(width) x \(height)")
+                let crop: ImageProcessors.BuiltIn = .crop(to: size, at: .smart)
+                #expect(try crop.process(image).size == size)
+            }
+        }
+    }
+
+    @Test func `a black mark on transparency is found like one on gray`() throws {
+        for alphaMode in [AlphaMode.straight, .premultiplied] {
+            let image = PixelBuffer.make(320, 80, .rgba8, alphaMode) { x, y in
+                (230..<260).contains(x) && (20..<60).contains(y) ? SIMD4(0, 0, 0, 255) : SIMD4(repeating: 0)
+            }
+
+            let origin = try Self.origin(of: PixelSize(width: 80, height: 80), in: image)
+
+            // The middle of the mark is at 245.
+            #expect(abs(origin.x - 205) <= 320 / 32 + 1, "\(origin)")
+        }
+    }
+
+    @Test func `a covering image is the salient part of the resized image`() throws {
+        let image = DecodedImage(
+            pixels: .make(400, 100, .rgbx8, .opaque) { x, y in
+                (300..<340).contains(x) ? SIMD4(UInt16(x * 7 % 200), 20, UInt16(y), 255) : SIMD4(128, 128, 128, 255)
+            })
+        let size = PixelSize(width: 50, height: 50)
+        let cover: ImageProcessors.BuiltIn = .resize(covering: size, at: .smart)
+        let filled = try ImageProcessors.BuiltIn.resize(filling: size).process(image).pixels
+
+        let result = try cover.process(image)
+
+        #expect(filled.size == PixelSize(width: 200, height: 50))
+        let left = try #require(
+            (0...150).first { left in result.pixels == .make(50, 50, .rgbx8, .opaque) { filled.pixel(left + $0, $1) } })
+        // The object is 20 pixels wide and begins at 150.
+        #expect(abs(left - 135) <= 200 / 32 + 1)
+        #expect(cover.decodingTarget == TargetSize(PixelSize(width: 100, height: 100), mode: .fill))
+    }
+
+    private static let crops: [ImageProcessors.BuiltIn] = [
+        .crop(to: PixelSize(width: 5, height: 4), at: .smart),
+        .crop(aspect: PixelSize(width: 2, height: 1), at: .smart),
+        .resize(covering: PixelSize(width: 6, height: 6), at: .smart),
+        .resize(covering: PixelSize(width: 30, height: 9), at: .smart, enlarges: true),
+    ]
+
+    @Test(arguments: crops.indices, ProcessorConformance.checks)
+    func `each crop passes each conformance check`(index: Int, check: ProcessorConformance.Check) async throws {
+        try await check { _ in Self.crops[index] }
+    }
+
+    @Test func `identifiers name the position`() {
+        #expect(
+            Self.crops.map(\.identifier) == [
+                "crop:smart1,5x4", "crop:smart1,2:1", "then(25:resize3:6x6,fill,lanczos3|15:crop:smart1,6x6)",
+                "then(34:resize3:30x9,fill,lanczos3,enlarge|16:crop:smart1,30x9)",
+            ])
+    }
+
+    @Test func `processors that know no pixels refuse the position`() {
+        let image = DecodedImage(pixels: .pattern(.rgba8))
+        let others: [any ImageProcessing] = [
+            .overlay(AllProcessors.badge, at: .smart), .extend(to: PixelSize(width: 90, height: 90), at: .smart),
+            .resize(containedIn: PixelSize(width: 90, height: 90), at: .smart),
+            .crop(to: PixelSize(width: 0, height: 90), at: .smart),
+        ]
+        for processor in others {
+            #expect { try processor.process(image) } throws: {
+                ($0 as? ImageProcessingError)?.code == .invalidParameter
+            }
+        }
+    }
+
+    /// Frames of 90 x 30 pixels with an object that moves from the left to the right.
+    private final class Frames: ImageFrameSource {
+        var canvasSize: PixelSize { PixelSize(width: 90, height: 30) }
+        var frameCount: Int { 3 }
+        var playCount: Int? { nil }
+        var cost: Int { 0 }
+        func delay(at index: Int) -> Duration { .milliseconds(20) }
+        func rawDelay(at index: Int) -> Duration { .milliseconds(20) }
+        func frame(at index: Int) throws -> PixelBuffer {
+            .make(90, 30, .gray8, .opaque) { x, y in
+                SIMD4(repeating: abs(x - 15 - 30 * index) < 8 && y % 8 < 4 ? 255 : UInt16(x))
+            }
+        }
+    }
+
+    @Test func `all frames of an animation have the part of the first one`() throws {
+        let frames = Frames()
+        let image = DecodedImage(pixels: try frames.frame(at: 0), frames: frames)
+        let crop: ImageProcessors.BuiltIn = .crop(to: PixelSize(width: 30, height: 30), at: .smart)
+        let still = try crop.process(DecodedImage(pixels: try frames.frame(at: 0))).pixels
+        let left = Int(still.pixel(0, 5).x)
+
+        let result = try crop.process(image)
+
+        #expect(abs(left) <= 4)
+        #expect(result.pixels == still)
+        for index in 0..<3 {
+            let whole = try frames.frame(at: index)
+            #expect(
+                try #require(result.frames).frame(at: index)
+                    == .make(30, 30, .gray8, .opaque) { whole.pixel(left + $0, $1) })
+        }
+    }
+}
