@@ -12,14 +12,15 @@ struct ThumbnailCommand: ProgramCommand {
         converted to sRGB. Of an animation, the first frame is written. An image that fails is reported on standard
         error, and the other thumbnails are written.
 
-          --size N                fit each thumbnail into N x N pixels
+          --size N                fit each thumbnail into N x N pixels, as --fit says
           --output, -o DIR        write the thumbnails to DIR
           --format NAME           write \(OutputFormat.names) (default: jpeg)
           --quality Q             set the quality of \(OutputFormat.lossyNames), from 1 to 100 (default: 80\(OutputFormat.ownQuality))
 
-        """ + EncodingOptions.help(writesAnimations: false) + ImageOptions.help(jobs: 8)
+        """ + FitOptions.help + EncodingOptions.help(writesAnimations: false) + ImageOptions.help(jobs: 8)
 
     private var side: Int?
+    private var fit = FitOptions()
     private var encoding = EncodingOptions(writesAnimations: false)
     private var options = ImageOptions()
 
@@ -28,11 +29,13 @@ struct ThumbnailCommand: ProgramCommand {
             side = try arguments.number(of: option, in: 1...65_535)
             return true
         }
-        return try encoding.take(option, from: &arguments) || options.take(option, from: &arguments)
+        return try fit.take(option, from: &arguments) || encoding.take(option, from: &arguments)
+            || options.take(option, from: &arguments)
     }
 
     mutating func finish(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: false)
+        try fit.check()
         _ = try (maker, destination)
     }
 
@@ -45,7 +48,7 @@ struct ThumbnailCommand: ProgramCommand {
             guard let side else { throw UsageError("thumbnail needs --size") }
             let format = encoding.format ?? .jpeg
             return ThumbnailMaker(
-                side: side, processors: options.processors,
+                size: PixelSize(width: side, height: side), fit: fit, processors: options.processors,
                 encoder: try encoding.encoder(of: format, defaultQuality: 80), metadata: encoding.metadata,
                 resolution: encoding.resolution,
                 fileExtension: format.fileExtension)
@@ -60,8 +63,9 @@ struct ThumbnailCommand: ProgramCommand {
 
 /// Writes a thumbnail of an image.
 private struct ThumbnailMaker: FileMaking {
-    /// The maximum width and height in pixels. Smaller images keep their size.
-    let side: Int
+    /// The size that the thumbnail is fitted into.
+    let size: PixelSize
+    let fit: FitOptions
     /// The processors applied after resizing, in order.
     let processors: [any ImageProcessing]
     let encoder: any ImageEncoding
@@ -78,7 +82,6 @@ private struct ThumbnailMaker: FileMaking {
     func make(
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
-        let size = PixelSize(width: side, height: side)
         let original = try await tools.original(request, progress: progress)
         var request = original.request
         request.decoding.includesAnimation = false
@@ -88,9 +91,8 @@ private struct ThumbnailMaker: FileMaking {
         if original.info.colorModel.isGray {
             request.decoding.pixelFormat = holdsDeepSamples ? exact : exact.shallow
         }
-        request.processors += [.resize(fitting: size)] + processors
-        let info = original.info
-        let largest = PixelSize(width: min(side, info.uprightSize.width), height: min(side, info.uprightSize.height))
+        request.processors += [fit.processor(size)] + processors
+        let largest = fit.maximumSize(size, of: original.info.uprightSize)
         return try await tools.withMemory(for: largest, exact, by: encoder) { [request] in
             try await write(original, request, with: tools, into: sink)
         }

@@ -7,7 +7,7 @@ import Testing
 struct ProcessorOptionTests {
     private static let names = [
         "resize", "crop", "circle", "round", "blur", "tint", "flip", "rotate", "gray", "brightness", "contrast",
-        "saturation", "background",
+        "saturation", "background", "extend", "trim",
     ]
 
     let directory: TemporaryDirectory
@@ -33,7 +33,11 @@ struct ProcessorOptionTests {
         ("resize:300x300", 300, 200), ("resize:300x300,fill", 450, 300), ("resize:30x40,exact", 30, 40),
         ("resize:120", 120, 80), ("resize:x80", 120, 80), ("resize:1500x2000,enlarge", 1500, 1000),
         ("resize:1500", 1200, 800), ("crop:100x50", 100, 50), ("crop:100x50,topLeft", 100, 50),
-        ("crop:1:1,left", 800, 800), ("crop:10,20,30x40", 30, 40), ("circle", 800, 800),
+        ("resize:30x40,cover", 30, 40), ("resize:30x40,cover,smart", 30, 40), ("resize:30x40,cover,topLeft", 30, 40),
+        ("resize:1500x1500,cover,left,enlarge", 1500, 1500), ("resize:30x40,contain", 30, 40),
+        ("resize:30x40,contain,bottom", 30, 40), ("extend:10", 1220, 820), ("extend:3,edge", 1206, 806),
+        ("extend:3,mirror", 1206, 806), ("extend:3,336699", 1206, 806), ("trim", 1200, 800), ("trim:0", 1200, 800),
+        ("crop:1:1,smart", 800, 800), ("crop:1:1,left", 800, 800), ("crop:10,20,30x40", 30, 40), ("circle", 800, 800),
         ("circle:4,ff0000", 800, 800), ("round:8", 1200, 800), ("round:50%,2,00ff0080", 1200, 800),
         ("blur:2.5", 1200, 800), ("tint:336699,multiply", 1200, 800), ("tint:#33669980", 1200, 800),
         ("flip:leftAndRight", 1200, 800), ("rotate:90", 800, 1200), ("rotate:-90,ffffff", 800, 1200),
@@ -77,7 +81,9 @@ struct ProcessorOptionTests {
 
     @Test(arguments: [
         "resize", "resize:", "resize:0", "resize:10x", "resize:10x10,around", "resize:-5x5", "resize:x0", "crop:1",
-        "crop:1,2,3", "crop:10x10,middle", "circle:2", "circle:2,red", "round:-1", "round:101%", "round", "blur:inf",
+        "resize:10x10,fit,top", "resize:10x10,cover,middle", "resize:10x10,contain,smart", "extend", "extend:-1",
+        "extend:1,red", "extend:1,edge,2", "trim:256", "trim:-1", "trim:1,2", "crop:1,2,3", "crop:10x10,middle",
+        "circle:2", "circle:2,red", "round:-1", "round:101%", "round", "blur:inf",
         "blur:nan", "blur:-1", "blur:1e3", "tint:12345", "tint:ffffff,none", "tint:+fffff", "flip:x", "rotate:x",
         "gray:1", "brightness:-1", "contrast", "saturation:1,2", "background:ffffff00",
     ])
@@ -96,6 +102,7 @@ struct ProcessorOptionTests {
         ("crop:70000,0,1x1", "X and Y from 0 to 65535"), ("round:101%", "PERCENT from 0 to 100"),
         ("rotate:400000", "DEGREES are from -360000 to 360000"), ("contrast:1001", "FACTOR is from 0 to 1000"),
         ("tint:336699,brighter", "MODE normal, multiply, "), ("circle:70000,ffffff", "BORDER is from 0 to 65535"),
+        ("extend:70000", "N is from 0 to 65535"), ("trim:300", "TOLERANCE is from 0 to 255"),
         ("background:red", "COLOR is rrggbb"),
     ])
     func `a processor's error is reported with its parameters`(processor: String, values: String) async throws {

@@ -77,6 +77,54 @@ struct ThumbnailTests {
         #expect(try info("dunes.jpg").size == PixelSize(width: 40, height: 30))
     }
 
+    /// dunes.jpg has 1200 x 800 pixels.
+    @Test(arguments: [
+        (["--fit", "inside"], 100, 67), (["--fit", "outside"], 150, 100), (["--fit", "cover"], 100, 100),
+        (["--fit", "contain"], 100, 100), (["--fit", "fill"], 100, 100), (["--smart"], 100, 100),
+        (["--position", "left"], 100, 100), (["--position", "30,20.5", "--fit", "cover"], 100, 100),
+        (["--fit", "contain", "--position", "bottom"], 100, 100),
+    ])
+    func `a thumbnail is fitted in every way`(words: [String], width: Int, height: Int) async throws {
+        let outcome = try await thumbnail([SampleImages.path("dunes.jpg")] + words)
+
+        #expect(outcome.status == 0, "\(outcome.problems)")
+        #expect(try info("dunes.jpg").size == PixelSize(width: width, height: height))
+    }
+
+    @Test func `a thumbnail shows the part at the position`() async throws {
+        let file = SampleImages.path("dunes.jpg")
+        let whole = try await thumbnail([file, "--fit", "outside", "--format", "png"])
+        #expect(whole.status == 0)
+        func pixels() throws -> PixelBuffer {
+            let data = try Data(contentsOf: output.appending(path: "dunes.png"))
+            return try PNGDecoder().decode(data, options: DecodingOptions()).pixels
+        }
+        let outside = try pixels()
+        for (position, left) in [("left", 0), ("center", 25), ("right", 50), ("0,50", 0), ("50,0", 25), ("90,0", 50)] {
+            let words = [file, "--position", position, "--format", "png", "--force"]
+            #expect(try await thumbnail(words).status == 0)
+
+            let part = try pixels()
+
+            let crop: ImageProcessors.BuiltIn = .crop(x: left, y: 0, width: 100, height: 100)
+            #expect(try part == crop.process(DecodedImage(pixels: outside)).pixels, "\(position)")
+        }
+    }
+
+    @Test(arguments: [
+        (["--fit", "around"], "inside, outside, cover, contain, fill"), (["--position", "middle"], "topLeft"),
+        (["--position", "101,0"], "two percentages"), (["--position", "10"], "two percentages"),
+        (["--position", "smart"], "two percentages"), (["--smart", "--fit", "inside"], "--smart needs --fit cover"),
+        (["--smart", "--position", "top"], "exclude each other"),
+        (["--fit", "fill", "--position", "top"], "--position needs --fit cover or contain"),
+    ])
+    func `fits that contradict each other are errors`(words: [String], message: String) async throws {
+        let outcome = try await thumbnail([SampleImages.path("dunes.jpg")] + words)
+
+        #expect(outcome.status == 2)
+        #expect(outcome.problems.contains(message))
+    }
+
     @Test func `properties that a thumbnail loses are in its object and in the summary`() async throws {
         let animation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../GIF/Fixtures/animated.gif").standardized.path

@@ -28,7 +28,8 @@ struct ProcessorArgument: Sendable {
                                       apply a processor to each image; may be repeated, in order:
 
             \(lines.joined())
-              Lengths are in pixels. COLOR is rrggbb or rrggbbaa. ANCHOR is center, top, left, bottomRight and so on.
+              Lengths are in pixels. COLOR is rrggbb or rrggbbaa. ANCHOR is center, top, left, bottomRight and so on,
+              or smart for the part of a crop or a cover with the most edges, skin and saturated colors.
 
 
             """
@@ -60,13 +61,25 @@ struct ProcessorArgument: Sendable {
 
     private static let forms = [
         Form(
-            name: "resize", parameters: ":WxH|W|xH[,fit|fill|exact|cover][,enlarge]",
+            name: "resize", parameters: ":WxH|W|xH[,fit|fill|exact|cover|contain][,ANCHOR][,enlarge]",
             meaning: "resize to WxH, to the width W, or to the height H", values: "W and H are from 1 to 65535",
             make: resize),
         Form(
             name: "crop", parameters: ":WxH|W:H[,ANCHOR] or X,Y,WxH",
             meaning: "crop to a size, to an aspect ratio, or to a rectangle",
             values: "W and H are from 1 to 65535, X and Y from 0 to 65535", make: crop),
+        Form(
+            name: "extend", parameters: ":N[,COLOR|edge|mirror]", meaning: "add margins of N pixels on all sides",
+            values: "N is from 0 to 65535, COLOR rrggbb or rrggbbaa", make: extend),
+        Form(
+            name: "trim", parameters: "[:TOLERANCE]", meaning: "remove a border of one color",
+            values: "TOLERANCE is from 0 to 255"
+        ) { words in
+            if words.isEmpty { return ImageProcessors.Trim() }
+            return ProcessorWords.only(words).flatMap { Int($0) }.flatMap {
+                (0...255).contains($0) ? ImageProcessors.Trim(tolerance: $0) : nil
+            }
+        },
         Form(
             name: "circle", parameters: "[:BORDER,COLOR]",
             meaning: "crop to the centered circle, with an optional border",
@@ -148,14 +161,11 @@ struct ProcessorArgument: Sendable {
 
     private static func resize(_ words: [String]) -> (any ImageProcessing)? {
         guard let first = words.first else { return nil }
-        var options = words.dropFirst()
+        var options = Array(words.dropFirst())
         let enlarges = options.last == "enlarge"
         if enlarges { options.removeLast() }
         if let size = ProcessorWords.size(first, separator: "x") {
-            guard options.count <= 1, let mode = options.first.map(ResizeMode.init(rawValue:)) ?? .fit else {
-                return nil
-            }
-            return ImageProcessors.Resize(to: size, mode: mode, enlarges: enlarges)
+            return resize(to: size, options, enlarges: enlarges)
         }
         guard options.isEmpty else { return nil }
         if let width = ProcessorWords.side(first) {
@@ -164,6 +174,33 @@ struct ProcessorArgument: Sendable {
         guard first.hasPrefix("x") else { return nil }
         return ProcessorWords.side(first.dropFirst()).map {
             ImageProcessors.Resize(to: PixelSize(width: .max, height: $0), enlarges: enlarges)
+        }
+    }
+
+    /// Returns the resize of a mode and an anchor, both of which can be missing.
+    private static func resize(to size: PixelSize, _ options: [String], enlarges: Bool) -> (any ImageProcessing)? {
+        guard options.count <= 2,
+            let anchor = options.count == 2 ? ProcessorWords.anchors[options[1]] : .center
+        else { return nil }
+        switch options.first {
+        case "cover": return ImageProcessors.BuiltIn.resize(covering: size, at: anchor, enlarges: enlarges)
+        case "contain":
+            guard anchor != .smart else { return nil }
+            return ImageProcessors.BuiltIn.resize(containedIn: size, at: anchor, enlarges: enlarges)
+        case let name:
+            guard options.count <= 1, let mode = name.map(ResizeMode.init(rawValue:)) ?? .fit else { return nil }
+            return ImageProcessors.Resize(to: size, mode: mode, enlarges: enlarges)
+        }
+    }
+
+    private static func extend(_ words: [String]) -> (any ImageProcessing)? {
+        guard (1...2).contains(words.count), let margin = ProcessorWords.coordinate(words[0]) else { return nil }
+        switch words.dropFirst().first {
+        case nil: return ImageProcessors.BuiltIn.extend(by: margin)
+        case "edge": return ImageProcessors.BuiltIn.extend(by: margin, with: .edge)
+        case "mirror": return ImageProcessors.BuiltIn.extend(by: margin, with: .mirror)
+        case let word?:
+            return ProcessorWords.color(word).map { ImageProcessors.BuiltIn.extend(by: margin, with: .color($0)) }
         }
     }
 
@@ -209,10 +246,11 @@ struct ProcessorArgument: Sendable {
 }
 
 /// Parsing of processor parameters. Each function returns nil for an invalid parameter.
-private enum ProcessorWords {
+enum ProcessorWords {
     static let anchors: [String: ImageProcessors.Anchor] = [
         "centre": .center, "center": .center, "top": .top, "bottom": .bottom, "left": .left, "right": .right,
         "topLeft": .topLeft, "topRight": .topRight, "bottomLeft": .bottomLeft, "bottomRight": .bottomRight,
+        "smart": .smart,
     ]
 
     /// Returns the only parameter, or nil if there is not exactly one.

@@ -8,8 +8,7 @@ import AlcedoCore
 ///
 /// The arithmetic is that of IEEE 754, so that every machine chooses the same position.
 struct Saliency {
-    /// The maximum side of the reduction in pixels. It is small so that texture counts less than shapes. With 64, a
-    /// tenth of the photos had other positions.
+    /// The maximum side of the reduction in pixels. It is small so that shapes count more than texture.
     private static let maximumSide = 32
 
     private let size: PixelSize
