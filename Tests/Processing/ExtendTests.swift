@@ -77,7 +77,8 @@ import Testing
         let pixels = PixelBuffer.noise(3, 2, format, mode, seed: 3)
 
         let result = try ImageProcessors.BuiltIn.extend(by: 1, with: .color(color)).process(
-            DecodedImage(pixels: pixels)).pixels
+            DecodedImage(pixels: pixels)
+        ).pixels
 
         #expect(result.format == expected)
         #expect(result.alphaMode == expectedMode)
