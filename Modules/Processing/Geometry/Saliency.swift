@@ -16,11 +16,13 @@ struct Saliency {
 
     /// Computes the saliency of an image of any format.
     ///
-    /// - Throws: `tooLarge` when there is no memory for the reduction.
+    /// - Throws: `tooLarge` when the image cannot be reduced.
     init(of pixels: PixelBuffer) throws(ImageProcessingError) {
         let side = PixelSize(width: Self.maximumSide, height: Self.maximumSide)
-        size = pixels.size.scaled(to: side, mode: .fit)
-        let colors = try Self.colors(of: pixels, in: size)
+        let reduction = ImageProcessors.Resize(to: side, sampling: ResizeSampling(.box))
+        let reduced = try reduction.processed(DecodedImage(pixels: pixels)).pixels
+        size = reduced.size
+        let colors = Self.colors(of: reduced)
         let light = colors.map(Self.luminance)
         let (width, height) = (size.width, size.height)
         values = colors.indices.map { index in
@@ -80,26 +82,15 @@ struct Saliency {
         }
     }
 
-    /// Returns the samples from 0 to 1 of the reduced image, on gray.
-    private static func colors(
-        of pixels: PixelBuffer, in size: PixelSize
-    ) throws(ImageProcessingError) -> [SIMD4<Double>] {
-        var reduced = pixels
-        if size != pixels.size {
-            let plan = ResamplingPlan(
-                from: pixels.size, to: size, format: pixels.format, alphaMode: pixels.alphaMode,
-                sampling: ResizeSampling(.box))
-            try PixelLimits.checkFilter(plan)
-            guard let result = plan.resample(pixels) else { throw PixelLimits.noBuffer(for: size) }
-            reduced = result
-        }
-        let coding = PixelCoding(format: reduced.format, alphaMode: reduced.alphaMode)
-        let row = PixelRow(size.width)
-        return (0..<size.height).flatMap { y in
-            reduced.row(y).withUnsafeBytes { bytes in
-                if let base = bytes.baseAddress { coding.read(base, size.width, into: row.base) }
+    /// Returns the samples from 0 to 1 of an image on gray.
+    private static func colors(of pixels: PixelBuffer) -> [SIMD4<Double>] {
+        let coding = PixelCoding(format: pixels.format, alphaMode: pixels.alphaMode)
+        let row = PixelRow(pixels.width)
+        return (0..<pixels.height).flatMap { y in
+            pixels.row(y).withUnsafeBytes { bytes in
+                if let base = bytes.baseAddress { coding.read(base, pixels.width, into: row.base) }
             }
-            return (0..<size.width).map { x in
+            return (0..<pixels.width).map { x in
                 let pixel = SIMD4<Double>(row.base[x])
                 return pixel * pixel.w + 0.5 * (1 - pixel.w)
             }
