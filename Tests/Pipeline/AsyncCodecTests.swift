@@ -621,7 +621,8 @@ struct AsyncCodecTests {
         async throws
     {
         let encoder = RemoteEncoder(hangingLevel: 8)
-        let pipeline = pipeline(remote(encoder), timeout: .seconds(60), policy: .processed)
+        // Processors that need more than the whole budget would wait for the encoder.
+        let pipeline = pipeline(remote(encoder), limit: 1_000, timeout: .seconds(60), policy: .processed)
         let (hanging, other) = (try brighter("a"), try brighter("remote:20"))
         for request in [hanging, other] { _ = try await start(pipeline, request).value }
         #expect(encoder.encodes.value == 2)
@@ -651,7 +652,8 @@ struct AsyncCodecTests {
         let encoder = RemoteEncoder(hangingLevel: 8)
         // A write counts 4 KiB and its bytes, as does the check for responses that vary while it runs: two writes fit.
         let pipeline = pipeline(
-            remote(encoder), timeout: .seconds(60), policy: .processed, maximumPendingWriteByteCount: 4 * 4_096 - 1)
+            remote(encoder), limit: 1_000, timeout: .seconds(60), policy: .processed,
+            maximumPendingWriteByteCount: 4 * 4_096 - 1)
         let finished = { log.words.count { $0 == "finished network" } }
         for name in ["a", "b"] { _ = try await start(pipeline, try brighter(name)).value }
         let third = start(pipeline, try brighter("c"))
