@@ -353,7 +353,9 @@ struct PreviewTests {
         #expect(first.image.pixels.alphaMode == .opaque)
         // The last row is that of the thumbnail.
         let color = first.image.pixels.rgba(100, 179)
-        #expect(abs(Int(color[0]) - 100) < 10 && abs(Int(color[1]) - 179) < 10 && first.image.pixels != whole)
+        #expect(abs(Int(color[0]) - 100) < 10)
+        #expect(abs(Int(color[1]) - 179) < 10)
+        #expect(first.image.pixels != whole)
         #expect(pipeline.cachedImage(for: request)?.pixels == whole)
     }
 

@@ -48,9 +48,11 @@ private struct Spans: LoadTracing {
             if let end = span.end {
                 let wasOpen = open.remove(span.id) != nil
                 #expect(wasOpen, "\(span) ended twice", sourceLocation: sourceLocation)
-                #expect(span.outcome != nil && end >= span.start, sourceLocation: sourceLocation)
+                #expect(span.outcome != nil, sourceLocation: sourceLocation)
+                #expect(end >= span.start, sourceLocation: sourceLocation)
             } else {
-                #expect(span.outcome == nil && begun[span.id] == nil, sourceLocation: sourceLocation)
+                #expect(span.outcome == nil, sourceLocation: sourceLocation)
+                #expect(begun[span.id] == nil, sourceLocation: sourceLocation)
                 let root = span.parent.map { begun[$0]?.root } ?? span.id
                 #expect(span.root == root, "the parent of \(span) is unknown", sourceLocation: sourceLocation)
                 begun[span.id] = span
@@ -181,7 +183,8 @@ struct SpanTests {
         _ = try await stack.load(request)
         await stack.pipeline.flush()
         let tree = try #require(spans.trees.first)
-        #expect(tree.contains("diskStore(queueWait)") && tree.contains("diskStore(queueWait, encode, queueWait)"))
+        #expect(tree.contains("diskStore(queueWait)"))
+        #expect(tree.contains("diskStore(queueWait, encode, queueWait)"))
 
         stack.memory.removeAll()
         _ = try await stack.load(request)
@@ -383,7 +386,8 @@ struct SpanTests {
 
         spans.expectBalance()
         let tree = try #require(spans.trees.first)
-        #expect(tree.hasPrefix("load(") && tree.hasSuffix("diskStore!(queueWait))"))
+        #expect(tree.hasPrefix("load("))
+        #expect(tree.hasSuffix("diskStore!(queueWait))"))
     }
 
     // MARK: Cancellation and shared work
