@@ -85,8 +85,8 @@ extension ImagePipeline {
         public var writeTimeout: Duration
         /// The maximum time of one call of an asynchronous decoder or encoder, after which its task is canceled; nil
         /// for no limit. A decode then fails with `timedOut`, and a write to the disk cache stores what the
-        /// serializer makes without the encoder. If the call ignores its cancellation, its memory counts in
-        /// ``maximumDecodingByteCount`` until it returns. Default: 60 s.
+        /// serializer makes without the encoder. The memory of the call counts in ``maximumDecodingByteCount`` until
+        /// it returns, also if it ignores its cancellation, and decodes that exceed the rest wait. Default: 60 s.
         public var asyncCodecTimeout: Duration?
         /// The maximum number of bytes of intermediate images, decoded or partly processed, that are kept for requests
         /// with other processors. Zero, or a pipeline without a memory cache, keeps none. Default: 16 MiB.

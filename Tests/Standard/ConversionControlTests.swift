@@ -367,6 +367,7 @@ struct ConversionControlTests {
             try await ImageConverter(queue: queue).convert(large, to: .webp())
         }
         #expect(error?.code == .exceedsLimit)
-        #expect(try await ImageConverter(queue: queue).convert(file, to: .webp()).count > 0)
+        let small = try ImageEncoder.png().encode(.coordinates(PixelSize(width: 8, height: 8)))
+        #expect(try await ImageConverter(queue: queue).convert(small, to: .webp()).count > 0)
     }
 }

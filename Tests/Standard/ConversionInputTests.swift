@@ -44,7 +44,7 @@ struct ConversionInputTests {
     private let pieces: [Data]
 
     init() throws {
-        let file = try ImageEncoder.png().encode(.coordinates(PixelSize(width: 64, height: 64)))
+        let file = try ImageEncoder.jpeg().encode(.coordinates(PixelSize(width: 64, height: 64)))
         self.file = file
         pieces = stride(from: 0, to: file.count, by: 100).map { file[$0..<min(file.count, $0 + 100)] }
     }

@@ -36,7 +36,7 @@ struct ProcessorOptionTests {
         ("resize:30x40,cover", 30, 40), ("resize:30x40,cover,smart", 30, 40), ("resize:30x40,cover,topLeft", 30, 40),
         ("resize:1500x1500,cover,left,enlarge", 1500, 1500), ("resize:30x40,contain", 30, 40),
         ("resize:30x40,contain,bottom", 30, 40), ("extend:10", 1220, 820), ("extend:3,edge", 1206, 806),
-        ("extend:3,mirror", 1206, 806), ("extend:3,336699", 1206, 806), ("trim", 1200, 800), ("trim:0", 1200, 800),
+        ("extend:3,mirror", 1206, 806), ("extend:3,336699", 1206, 806), ("trim", 1200, 763), ("trim:0", 1200, 796),
         ("crop:1:1,smart", 800, 800), ("crop:1:1,left", 800, 800), ("crop:10,20,30x40", 30, 40), ("circle", 800, 800),
         ("circle:4,ff0000", 800, 800), ("round:8", 1200, 800), ("round:50%,2,00ff0080", 1200, 800),
         ("blur:2.5", 1200, 800), ("tint:336699,multiply", 1200, 800), ("tint:#33669980", 1200, 800),

@@ -107,6 +107,9 @@ struct GrowthBenchCommand: ProgramCommand {
             return []
         }
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
+        // A cache may write to its directory until its process has ended.
+        let scratch = try BenchDirectory(in: directory)
+        defer { scratch.remove() }
         var all: [GrowthSeries] = []
         var past: [Step] = []
         for size in group.sizes where size <= maximum {
@@ -122,7 +125,7 @@ struct GrowthBenchCommand: ProgramCommand {
             let time = try ContinuousClock().measure {
                 output = try BenchProcess.output(
                     of: program,
-                    [Self.name, "--group", group.name, "--size", "\(size)", "--directory", directory.path])
+                    [Self.name, "--group", group.name, "--size", "\(size)", "--directory", scratch.url.path])
             }
             let measured = try output.split(separator: "\n").map {
                 try JSONDecoder().decode(GrowthSeries.self, from: Data($0.utf8))

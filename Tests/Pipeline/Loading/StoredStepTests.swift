@@ -184,6 +184,7 @@ struct StoredStepTests {
             try request([], .both) { $0.cachePolicy = .reload }, FakeDownloader(giving: level(110)))
         let stack = stack()
         if isHeld { #expect(try await stack.load(try request([a], .both)).image.level == 101) }
+        await stack.pipeline.flush()
         let reads = disk.reads.value
 
         let response = try await stack.load(try request([a, b], .both))
