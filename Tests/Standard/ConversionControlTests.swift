@@ -359,8 +359,8 @@ struct ConversionControlTests {
     @Test func `a conversion that needs more than the whole budget of a pipeline is an error`() async throws {
         let size = PixelSize(width: 400, height: 400)
         let large = try ImageEncoder.png().encode(.coordinates(size))
-        // The image alone fits, but not with its encoder.
-        let limit = size.pixelCount * 4 + 100_000
+        // The image alone fits, but not with its encoder, which needs more than 1 MB for the smallest image.
+        let limit = 2_000_000
         let queue = ImageConversionQueue(sharingBudgetOf: pipeline(limit: limit))
 
         let error = await #expect(throws: ImageDecodingError.self) {
