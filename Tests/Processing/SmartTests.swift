@@ -1,6 +1,7 @@
 import AlcedoCore
 @testable import AlcedoProcessing
 import AlcedoTesting
+import TestSupport
 import Testing
 
 /// The position `smart` in images whose subject is known.
@@ -136,26 +137,19 @@ import Testing
         }
     }
 
-    /// Frames of 90 x 30 pixels with an object that moves from the left to the right.
-    private final class Frames: ImageFrameSource {
-        var canvasSize: PixelSize { PixelSize(width: 90, height: 30) }
-        var frameCount: Int { 3 }
-        var playCount: Int? { nil }
-        var cost: Int { 0 }
-        func delay(at index: Int) -> Duration { .milliseconds(20) }
-        func rawDelay(at index: Int) -> Duration { .milliseconds(20) }
-        func frame(at index: Int) throws -> PixelBuffer {
-            .make(90, 30, .gray8, .opaque) { x, y in
-                SIMD4(repeating: abs(x - 15 - 30 * index) < 8 && y % 8 < 4 ? 255 : UInt16(x))
-            }
+    /// An object that moves from the left to the right.
+    private static let frames = (0..<3).map { index in
+        PixelBuffer.make(90, 30, .gray8, .opaque) { x, y in
+            SIMD4(repeating: abs(x - 15 - 30 * index) < 8 && y % 8 < 4 ? 255 : UInt16(x))
         }
     }
 
     @Test func `all frames of an animation have the part of the first one`() throws {
-        let frames = Frames()
-        let image = DecodedImage(pixels: try frames.frame(at: 0), frames: frames)
+        let frames = Self.frames
+        let source = MadeFrames(frames[0].size, frames.map { ($0, .milliseconds(20)) })
+        let image = DecodedImage(pixels: frames[0], frames: source)
         let crop: ImageProcessors.BuiltIn = .crop(to: PixelSize(width: 30, height: 30), at: .smart)
-        let still = try crop.process(DecodedImage(pixels: try frames.frame(at: 0))).pixels
+        let still = try crop.process(DecodedImage(pixels: frames[0])).pixels
         let left = Int(still.pixel(0, 5).x)
 
         let result = try crop.process(image)
@@ -163,7 +157,7 @@ import Testing
         #expect(abs(left) <= 4)
         #expect(result.pixels == still)
         for index in 0..<3 {
-            let whole = try frames.frame(at: index)
+            let whole = frames[index]
             #expect(
                 try #require(result.frames).frame(at: index)
                     == .make(30, 30, .gray8, .opaque) { whole.pixel(left + $0, $1) })

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoProcessing
+import TestSupport
 import Testing
 
 @Suite struct TrimTests {
@@ -58,22 +59,15 @@ import Testing
         #expect(result == .make(1, 1, .rgba8, .straight) { _, _ in SIMD4(1, 2, 3, 90) })
     }
 
-    /// Frames of 6 x 6 white pixels with a black one at (index + 1, 2).
-    private final class Frames: ImageFrameSource {
-        var canvasSize: PixelSize { PixelSize(width: 6, height: 6) }
-        var frameCount: Int { 3 }
-        var playCount: Int? { nil }
-        var cost: Int { 0 }
-        func delay(at index: Int) -> Duration { .milliseconds(20) }
-        func rawDelay(at index: Int) -> Duration { .milliseconds(20) }
-        func frame(at index: Int) throws -> PixelBuffer {
-            .make(6, 6, .gray8, .opaque) { x, y in SIMD4(repeating: x == index + 1 && y == 2 ? 0 : 255) }
-        }
+    /// White pixels with a black one at (x, 2).
+    private static func dot(_ x: Int) -> PixelBuffer {
+        .make(6, 6, .gray8, .opaque) { SIMD4(repeating: $0 == x && $1 == 2 ? 0 : 255) }
     }
 
     @Test func `all frames of an animation keep the contents of the first one`() throws {
-        let frames = Frames()
-        let image = DecodedImage(pixels: try frames.frame(at: 0), frames: frames)
+        let frames = [1, 2, 3].map { Self.dot($0) }
+        let source = MadeFrames(frames[0].size, frames.map { ($0, .milliseconds(20)) })
+        let image = DecodedImage(pixels: frames[0], frames: source)
 
         let result = try ImageProcessors.BuiltIn.trim().process(image)
 

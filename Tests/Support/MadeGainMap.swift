@@ -1,5 +1,6 @@
 package import AlcedoCore
-import Foundation
+package import Foundation
+package import Testing
 
 /// The samples that HDR images must have, computed independently of the decoders.
 package enum HDRSamples {
@@ -94,5 +95,29 @@ package enum AppleGainMap {
         let maker: [UInt8] = [0x92, 0x7C, 0, 7] + number(notes.count) + number(44)
         let directories = [0, 1] + photo + number(0) + [0, 1] + maker + number(0)
         return Array("MM\0*".utf8) + number(8) + directories + notes
+    }
+}
+
+extension ImageDecoding {
+    /// Expects that the rows, the pieces and the whole image of a file are the same, as they are stored and upright.
+    /// Returns the stored image.
+    package func expectSameForms(
+        of file: Data, _ options: DecodingOptions, location: SourceLocation = #_sourceLocation
+    ) throws -> DecodedImage {
+        var storedOptions = options
+        storedOptions.appliesOrientation = false
+        let (stored, upright) = try (decode(file, options: storedOptions), decode(file, options: options))
+        #expect(try upright.pixels == stored.pixels.upright(from: stored.orientation), sourceLocation: location)
+        #expect(upright.orientation == .up, sourceLocation: location)
+        for (options, image) in [(storedOptions, stored), (options, upright)] {
+            let collector = PixelRowCollector()
+            var options = options
+            options.isFiltered = true
+            #expect(try decodeRows(file, options: options, into: collector) == nil, sourceLocation: location)
+            #expect(collector.image?.pixels == image.pixels, sourceLocation: location)
+            #expect(collector.image?.colorProfile == image.colorProfile, sourceLocation: location)
+        }
+        _ = try previews(of: file, inPiecesOf: 100, options, location: location)
+        return stored
     }
 }

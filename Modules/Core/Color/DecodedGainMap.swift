@@ -87,12 +87,8 @@ package struct DecodedGainMap {
     ) throws(ImageDecodingError) -> DecodedImage {
         var result = image
         if !image.isPartial {
-            let collector = PixelRowCollector()
-            do { try image.sendRows(to: GainMapRows(self, next: collector)) } catch {
-                // Consumers of rows may throw any error. The two here throw only errors of this type.
-                throw error as? ImageDecodingError ?? ImageDecodingError(.decoderFailed, "the gain map: \(error)")
-            }
-            guard let high = collector.image else { throw ImageDecodingError.noMemory(for: image.size) }
+            let high = try PixelRowCollector.image { try image.sendRows(to: GainMapRows(self, next: $0)) }
+            guard let high else { throw ImageDecodingError.noMemory(for: image.size) }
             (result.pixels, result.colorProfile) = (high.pixels, high.colorProfile)
         }
         guard options.appliesOrientation else { return result }

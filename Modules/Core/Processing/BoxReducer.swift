@@ -216,13 +216,10 @@ extension PixelBuffer {
     /// when there is no memory for the result.
     package func reduced(by reduction: BoxReduction) throws(ImageDecodingError) -> PixelBuffer {
         guard reduction.factor > 1 else { return self }
-        let collector = PixelRowCollector()
-        do {
+        let image = try PixelRowCollector.image { collector in
             try DecodedImage(pixels: self).sendRows(to: BoxReducer(reduction, next: collector))
-        } catch {
-            throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(error)")
         }
-        guard let image = collector.image else {
+        guard let image else {
             throw ImageDecodingError(
                 .corrupt, "the reduction of \(size) pixels by a factor of \(reduction.factor) produced no image")
         }

@@ -10,6 +10,19 @@ package final class PixelRowCollector: PixelRowConsumer {
     /// Creates a collector without rows.
     package init() {}
 
+    /// Returns the image whose rows `send` passes to a collector, directly or through consumers that throw only errors
+    /// of decoding. Returns nil if the collector is not finished.
+    package static func image(
+        _ send: (PixelRowCollector) throws -> Void
+    ) throws(ImageDecodingError) -> DecodedImage? {
+        let collector = PixelRowCollector()
+        do { try send(collector) } catch {
+            // The type of a consumer permits any error, so the compiler does not know that there are no others here.
+            throw error as? ImageDecodingError ?? ImageDecodingError(.decoderFailed, "\(error)")
+        }
+        return collector.image
+    }
+
     /// Allocates the buffer.
     ///
     /// - Throws: ``ImageDecodingError`` `outOfMemory` when the buffer cannot be allocated.

@@ -96,11 +96,9 @@
         private func collected(
             _ send: (any PixelRowConsumer) throws -> Void
         ) throws(ImageDecodingError) -> PixelBuffer {
-            let collector = PixelRowCollector()
-            do { try send(collector) } catch {
-                throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "AVIF: \(error)")
+            guard let image = try PixelRowCollector.image(send) else {
+                throw ImageDecodingError(.corrupt, "AVIF: the file has no rows")
             }
-            guard let image = collector.image else { throw ImageDecodingError(.corrupt, "AVIF: the file has no rows") }
             return image.pixels
         }
     }

@@ -37,13 +37,8 @@ extension Bitmap {
     private func collected(
         _ options: DecodingOptions, _ reduction: BoxReduction
     ) throws(ImageDecodingError) -> PixelBuffer {
-        let collector = PixelRowCollector()
-        do {
-            try send(to: options.chain(from: reduction, to: collector))
-        } catch {
-            throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(name): \(error)")
-        }
-        guard let image = collector.image else {
+        let image = try PixelRowCollector.image { try send(to: options.chain(from: reduction, to: $0)) }
+        guard let image else {
             throw ImageDecodingError(.corrupt, "\(name): the decoder produced no image")
         }
         return image.pixels

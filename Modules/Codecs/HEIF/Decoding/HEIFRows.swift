@@ -144,11 +144,9 @@
         private func collected(
             _ send: (any PixelRowConsumer) throws -> Void
         ) throws(ImageDecodingError) -> PixelBuffer {
-            let collector = PixelRowCollector()
-            do { try send(collector) } catch {
-                throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "HEIF: \(error)")
+            guard let image = try PixelRowCollector.image(send) else {
+                throw ImageDecodingError(.corrupt, "HEIF: the file has no rows")
             }
-            guard let image = collector.image else { throw ImageDecodingError(.corrupt, "HEIF: the file has no rows") }
             return image.pixels
         }
     }

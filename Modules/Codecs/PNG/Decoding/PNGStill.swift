@@ -92,15 +92,12 @@ struct PNGStill {
     private func collected(
         by reduction: BoxReduction, _ body: (BoxReducer) throws -> Void
     ) throws(ImageDecodingError) -> PixelBuffer {
-        let collector = PixelRowCollector()
-        let reducer = BoxReducer(reduction, next: collector)
-        do {
+        let image = try PixelRowCollector.image { collector in
+            let reducer = BoxReducer(reduction, next: collector)
             try body(reducer)
             try reducer.finish()
-        } catch {
-            throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(error)")
         }
-        guard let image = collector.image else {
+        guard let image else {
             throw ImageDecodingError(.corrupt, "PNG: the decoder produced no image")
         }
         return image.pixels

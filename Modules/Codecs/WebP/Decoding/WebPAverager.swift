@@ -138,14 +138,10 @@ extension WebPFrame {
         _ bytes: UnsafeBufferPointer<UInt8>, to size: PixelSize
     ) throws(ImageDecodingError) -> PixelBuffer? {
         guard WebPAverager.averages(self, to: size) else { return nil }
-        let collector = PixelRowCollector()
-        do {
+        return try PixelRowCollector.image { collector in
             try collector.begin(PixelRowHeader(size: size, format: .rgba8, alphaMode: .opaque))
-            guard try WebPAverager(self, size: size).send(self.bytes(in: bytes), to: collector) else { return nil }
+            guard try WebPAverager(self, size: size).send(self.bytes(in: bytes), to: collector) else { return }
             try collector.finish()
-        } catch {
-            throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(error)")
-        }
-        return collector.image?.pixels
+        }?.pixels
     }
 }
