@@ -76,10 +76,7 @@ final class TransferGate: Sendable {
     /// Whether transfers from servers do not begin. Running ones continue, but their retries wait.
     var isPaused: Bool {
         get { state.withLock { $0.servers.isPaused } }
-        set {
-            state.withLock { $0.servers.isPaused = newValue }
-            pump()
-        }
+        set { update { $0.servers.isPaused = newValue } }
     }
 
     /// Adds a transfer, whose task then calls ``withSlot(_:_:)``. Its place follows the priority.
@@ -90,41 +87,39 @@ final class TransferGate: Sendable {
     ///   - priority: The priority of the transfer.
     func add(_ id: Int, to queue: TransferQueue, _ priority: PriorityHandle) {
         if case .unlimited = queue { return state.withLock { _ = $0.begun.insert(id) } }
-        // The priority is read under the lock, so that the last caller applies the latest value.
-        priority.level.observe { [weak self] level in
-            guard let self else { return }
-            state.withLock { state in
-                let value = PriorityHandle(level: level).value
-                state.servers.setPriority(value, of: id)
-                state.files.setPriority(value, of: id)
-            }
-            pump()
-        }
-        state.withLock { state in
+        update { state in
             switch queue {
             case .server(let host): state.servers.add(id, host: host, priority: priority.value)
             case .files: state.files.add(id, host: "", priority: priority.value)
             case .unlimited: break
             }
         }
-        pump()
+        guard !state.withLock({ $0.begun.contains(id) }) else { return }
+        priority.level.observe { [weak self] level in self?.reprioritize(id, PriorityHandle(level: level)) }
+        reprioritize(id, priority)
+    }
+
+    /// Moves a waiting transfer to the place of its priority.
+    private func reprioritize(_ id: Int, _ priority: PriorityHandle) {
+        update { state in
+            // The priority is read under the lock, so that the last caller applies the latest value.
+            state.servers.setPriority(priority.value, of: id)
+            state.files.setPriority(priority.value, of: id)
+        }
     }
 
     /// Runs the body of a transfer that was added, when it has a slot, and releases the slot. Throws
     /// `CancellationError` if the task is canceled before.
     func withSlot<Value: Sendable>(_ id: Int, _ body: () async throws -> Value) async throws -> Value {
-        defer { end(id) }
-        return try await withTaskCancellationHandler {
-            try await waitForSlot(id)
-            return try await body()
-        } onCancel: {
-            // A running transfer has a slot until its body ends.
-            state.withLock { state in
-                state.servers.abandon(id)
-                state.files.abandon(id)
+        defer {
+            update { state in
+                state.servers.end(id)
+                state.files.end(id)
             }
-            pump()
         }
+        // No cancellation handler is around the body: it would make every suspension of the body slower.
+        try await waitForSlot(id)
+        return try await body()
     }
 
     /// Releases the slot of a running transfer, pauses, waits for the network, then waits for a slot again, with the
@@ -141,8 +136,7 @@ final class TransferGate: Sendable {
     func backOff(
         _ id: Int, for pause: Duration, until network: NetworkWait? = nil, _ priority: PriorityHandle
     ) async throws -> Bool {
-        state.withLock { $0.servers.backOff(id) }
-        pump()
+        update { $0.servers.backOff(id) }
         try await clock.sleep(for: pause)
         // Without a network, the transfer usually ends, and must not wait for the transfers that run.
         guard try await network?.run() ?? true else { return false }
@@ -159,63 +153,64 @@ final class TransferGate: Sendable {
 
     /// Ends the waits of transfers that have not begun, and the pause.
     func close() {
-        let waits = state.withLock { state in
+        var waits: [Wait] = []
+        update { state in
             (state.isClosed, state.servers.isPaused) = (true, false)
-            let waits = state.waiting.filter { !$0.value.isRetry }
-            for id in waits.keys { state.waiting[id] = nil }
-            return waits.values
+            waits = state.waiting.values.filter { !$0.isRetry }
+            state.waiting = state.waiting.filter { $0.value.isRetry }
         }
         for wait in waits { wait.continuation.resume(throwing: CancellationError()) }
-        pump()
     }
 
-    /// Waits until a transfer may begin. With a priority, it returns to the queue first.
+    /// Waits until a transfer may begin. With a priority, it returns to the queue first. Throws `CancellationError` if
+    /// the task is canceled, and takes the transfer out of the queue.
     private func waitForSlot(_ id: Int, retrying priority: PriorityHandle? = nil) async throws {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                state.withLock { state in
-                    if let priority, state.servers.contains(id) {
-                        state.waiting[id] = Wait(continuation: continuation, isRetry: true)
-                        state.servers.requeue(id, priority: priority.value)
-                    } else if priority != nil {
-                        // A transfer that needs no slot.
-                        continuation.resume()
-                    } else if state.begun.remove(id) != nil {
-                        continuation.resume()
-                    } else if state.isClosed {
-                        continuation.resume(throwing: CancellationError())
-                    } else {
-                        state.waiting[id] = Wait(continuation: continuation, isRetry: false)
+        // Most transfers need not wait.
+        let mayBegin = state.withLock { state in
+            priority == nil ? state.begun.remove(id) != nil : !state.servers.contains(id)
+        }
+        if !mayBegin {
+            let observer = priority?.level.observe { [weak self] in self?.reprioritize(id, PriorityHandle(level: $0)) }
+            defer { if let observer { priority?.level.removeObserver(observer) } }
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    update { state in
+                        if state.begun.remove(id) != nil {
+                            continuation.resume()
+                        } else if state.isClosed, priority == nil {
+                            continuation.resume(throwing: CancellationError())
+                        } else {
+                            state.waiting[id] = Wait(continuation: continuation, isRetry: priority != nil)
+                            if let priority { state.servers.requeue(id, priority: priority.value) }
+                        }
                     }
+                    // A cancellation that came before the continuation was stored had nothing to resume.
+                    if Task.isCancelled { endWait(id) }
                 }
-                // A cancellation that came before the continuation was stored had nothing to resume.
-                if Task.isCancelled { endWait(id) }
-                if priority != nil { pump() }
+            } onCancel: {
+                endWait(id)
             }
-        } onCancel: {
-            endWait(id)
         }
         try Task.checkCancellation()
     }
 
+    /// Takes a transfer whose task is canceled out of the queue. A running transfer has a slot until its body ends.
     private func endWait(_ id: Int) {
-        state.withLock { $0.waiting.removeValue(forKey: id) }?.continuation.resume(throwing: CancellationError())
-    }
-
-    private func end(_ id: Int) {
-        state.withLock { state in
-            state.begun.remove(id)
-            state.servers.end(id)
-            state.files.end(id)
+        var wait: Wait?
+        update { state in
+            wait = state.waiting.removeValue(forKey: id)
+            state.servers.abandon(id)
+            state.files.abandon(id)
         }
-        pump()
+        wait?.continuation.resume(throwing: CancellationError())
     }
 
-    /// Begins the transfers that the schedules select. If the rate limit delays others, a timer calls this method
-    /// again; one timer serves all.
-    private func pump() {
+    /// Changes the state, then begins the transfers that the schedules select. If the rate limit delays others, a timer
+    /// calls this method again; one timer serves all.
+    private func update(_ change: (inout State) -> Void) {
         let now = clock.uptime
         let (begun, delay, timer) = state.withLock { state in
+            change(&state)
             let (begun, delay) = state.begin(at: now)
             return (begun, delay, state.servers.waitingCount == 0 ? state.timer : nil)
         }
@@ -230,8 +225,7 @@ final class TransferGate: Sendable {
         let task = Task(executorPreference: taskExecutor) { [self] in
             // A timer for which nothing waits is canceled, and `sleep` then throws early.
             try? await clock.sleep(for: delay)
-            state.withLock { ($0.hasTimer, $0.timer) = (false, nil) }
-            pump()
+            update { ($0.hasTimer, $0.timer) = (false, nil) }
         }
         let isNeeded = state.withLock { state in
             if state.hasTimer { state.timer = task }
