@@ -11,9 +11,9 @@ struct PipelineBenchCommand: ProgramCommand {
                                      [--disk-delay N]
 
         Measures the default pipeline: the time to find an image in memory; the time of a load whose transport responds
-        at once, without caches; the downloads and decodes of many concurrent requests for one URL; and the resident
-        memory while many different images of 256 x 256 pixels are loaded from a server in another process, against the
-        limits of the caches plus 100 MiB.
+        at once, without caches, relative to the decode alone; the downloads and decodes of many concurrent requests for
+        one URL; and the resident memory while many different images of 256 x 256 pixels are loaded from a server in
+        another process. The caches may keep 80 MiB of it.
 
           --directory DIR  put the disk cache in DIR, which is created if needed; its files are removed (default: the
                            temporary directory)

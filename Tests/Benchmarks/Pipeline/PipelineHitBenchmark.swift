@@ -31,8 +31,8 @@ struct PipelineHitBenchmark {
                     }
                 })
         }
-        BenchFigure("pipeline memory hit", found, unit: " ns", .atMost(150)).record()
-        Console.output(BenchTable.row(["cachedImage", "\(Int(found.rounded()))", "at most 150"]))
+        BenchFigure("pipeline memory hit", found, unit: " ns", .atMost(80)).record()
+        Console.output(BenchTable.row(["cachedImage", "\(Int(found.rounded()))", "at most 80"]))
         Console.output(BenchTable.row(["load", "\(Int(loaded.rounded()))", ""]))
         await pipeline.shutDown()
     }
