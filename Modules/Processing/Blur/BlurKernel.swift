@@ -1,5 +1,3 @@
-import AlcedoCore
-
 import AlcedoLibc
 
 /// The method that computes a Gaussian of a given sigma.
@@ -44,10 +42,10 @@ enum BlurKernel {
         }
     }
 
-    /// Returns the number of bytes that the rows in flight need, or `Int.max` when the number overflows. The header
-    /// must describe an image that fits in a buffer.
-    func byteCount(for header: PixelRowHeader) -> Int {
-        let floats = SampleLayout(header.format, header.alphaMode).floatsPerRow(header.size.width)
+    /// Returns the number of bytes that the rows in flight need, or `Int.max` when the number overflows. The rows must
+    /// be those of an image that fits in a buffer.
+    func byteCount(width: Int, channels: Int) -> Int {
+        let floats = SampleLayout.floatsPerRow(width, channels: channels)
         // The 12 extra rows hold intermediate results of the passes, some with repeated edges.
         let rows = floats.multipliedReportingOverflow(by: (2 * reach + 12) * MemoryLayout<Float>.stride)
         return rows.overflow ? .max : rows.partialValue

@@ -25,11 +25,9 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 
 extension ImageProcessors {
     /// The processor of `.blur(sigma:)`.
-    package struct GaussianBlur: FramewiseProcessing {
+    package struct GaussianBlur: NeighborhoodProcessing {
         /// The maximum sigma in pixels.
         package static let maximumSigma = 4096.0
-        /// The maximum number of bytes for the rows in flight: 1 GiB.
-        package static let maximumBytes = 1 << 30
 
         /// The standard deviation in pixels. Values below 0.15 change nothing.
         package let sigma: Double
@@ -38,102 +36,52 @@ extension ImageProcessors {
 
         package var identifier: String { "blur:\(sigma)" }
 
-        func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-            let pixels = image.pixels
-            guard var blur = try makeBlurrer(for: image.rowHeader) else { return image.still(pixels) }
-            let result = pixels.withUnsafeBytes { source in
-                PixelBuffer(size: pixels.size, format: pixels.format, alphaMode: pixels.alphaMode) { memory, stride in
-                    guard let from = source.baseAddress, var to = memory.baseAddress else { return }
-                    for y in 0..<pixels.height {
-                        blur.push(from + y * pixels.bytesPerRow)
-                        while blur.pull(into: to) { to += stride }
-                    }
-                }
-            }
-            guard let result else { throw PixelLimits.noBuffer(for: pixels.size) }
-            return image.still(result)
-        }
-
-        package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { BlurConsumer(self, next: next) }
-
-        /// Returns the blurrer for images with this header, or `nil` when the blur does not change them. Throws
-        /// `invalidParameter` for an invalid sigma, and `tooLarge` when the rows in flight exceed ``maximumBytes``.
-        func makeBlurrer(for header: PixelRowHeader) throws(ImageProcessingError) -> Blurrer? {
+        func makeFilter(for header: PixelRowHeader) throws(ImageProcessingError) -> (any RowFilter)? {
             guard isValid else {
                 throw ImageProcessingError(.invalidParameter, "invalid blur sigma: \(sigma) pixels")
             }
             guard let kernel = BlurKernel(sigma: sigma) else { return nil }
-            guard kernel.byteCount(for: header) <= Self.maximumBytes else {
-                throw ImageProcessingError(
-                    .tooLarge,
-                    "cannot blur rows of \(header.size.width) pixels with a sigma of \(sigma): the rows need more than "
-                        + "\(Self.maximumBytes) bytes; use a smaller sigma")
-            }
-            return Blurrer(header, kernel)
+            return BlurredRows(header, kernel)
         }
 
         private var isValid: Bool { (0...Self.maximumSigma).contains(sigma) }
 
-        /// Returns the number of bytes that the rows in flight need, or zero when the blur fails or changes nothing.
-        func byteCount(for header: PixelRowHeader) -> Int {
-            isValid ? BlurKernel(sigma: sigma)?.byteCount(for: header) ?? 0 : 0
+        func filterByteCount(for header: PixelRowHeader) -> Int {
+            guard isValid, let kernel = BlurKernel(sigma: sigma) else { return 0 }
+            return kernel.byteCount(
+                width: header.size.width, channels: SampleLayout(header.format, header.alphaMode).channels)
         }
     }
 }
 
-/// A consumer that blurs rows as they arrive.
-private final class BlurConsumer: PixelRowConsumer {
-    private let blur: ImageProcessors.GaussianBlur
-    private let next: any PixelRowConsumer
-    /// The current stage, or `nil` when rows are forwarded unchanged.
-    private var stage: Stage?
-
-    /// A blurrer and the memory for one result row.
-    private final class Stage {
-        var blurrer: Blurrer
-        let result: RowMemory
-
-        init(_ blurrer: consuming Blurrer, _ result: RowMemory) {
-            self.blurrer = blurrer
-            self.result = result
-        }
-    }
-
-    init(_ blur: ImageProcessors.GaussianBlur, next: any PixelRowConsumer) {
-        self.blur = blur
-        self.next = next
-    }
-
-    func begin(_ header: PixelRowHeader) throws {
-        try PixelLimits.checkRows(of: header)
-        stage = nil
-        if let blurrer = try blur.makeBlurrer(for: header) {
-            stage = Stage(blurrer, RowMemory(byteCount: header.bytesPerRow))
-        }
-        try next.begin(header)
-    }
-
-    func consume(_ row: RawSpan) throws {
-        guard let stage else { return try next.consume(row) }
-        row.withUnsafeBytes { row in
-            guard let base = row.baseAddress else { return }
-            stage.blurrer.push(base)
-        }
-        while stage.blurrer.pull(into: stage.result.base) { try next.consume(stage.result.buffer.bytes) }
-    }
-
-    func finish() throws { try next.finish() }
-
-    func byteCount(for header: PixelRowHeader) -> Int {
-        blur.byteCount(for: header).addingClamped(header.bytesPerRow).addingClamped(next.byteCount(for: header))
-    }
-}
-
-/// The state of a blur over rows from top to bottom. Each blurred row is available as soon as its input rows are
-/// complete.
-struct Blurrer: ~Copyable {
-    private let size: PixelSize
+/// A blur of rows of samples.
+private final class BlurredRows: RowFilter {
+    private let width: Int
     private let layout: SampleLayout
+    private let blurrer: Blurrer
+
+    init(_ header: PixelRowHeader, _ kernel: BlurKernel) {
+        width = header.size.width
+        layout = SampleLayout(header.format, header.alphaMode)
+        blurrer = Blurrer(kernel, size: header.size, channels: layout.channels)
+    }
+
+    func push(_ row: UnsafeRawPointer) {
+        RowReader.read(row, width: width, layout: layout, into: blurrer.input)
+        blurrer.push()
+    }
+
+    func pull(into out: UnsafeMutableRawPointer) -> Bool {
+        guard let row = blurrer.pull() else { return false }
+        RowWriter.write(row, width: width, layout: layout, to: out)
+        return true
+    }
+}
+
+/// The state of a blur over rows of floats, from top to bottom. Each blurred row is available as soon as its input rows
+/// are complete.
+final class Blurrer {
+    private let height: Int
     private let reach: Int
     private var across: RowBlurrer
     private var down: ColumnBlurrer
@@ -143,39 +91,40 @@ struct Blurrer: ~Copyable {
     private var taken = 0
     private var repeatsLeft = 0
 
-    init(_ header: PixelRowHeader, _ kernel: BlurKernel) {
-        size = header.size
-        layout = SampleLayout(header.format, header.alphaMode)
+    /// Creates a blurrer for rows of pixels with one or four floats.
+    init(_ kernel: BlurKernel, size: PixelSize, channels: Int) {
+        height = size.height
         reach = kernel.reach
-        let floats = layout.floatsPerRow(size.width)
-        across = RowBlurrer(kernel, width: size.width, channels: layout.channels)
+        let floats = SampleLayout.floatsPerRow(size.width, channels: channels)
+        across = RowBlurrer(kernel, width: size.width, channels: channels)
         down = ColumnBlurrer(kernel, floats: floats)
         line = Scratch(count: floats)
         result = Scratch(count: floats)
     }
 
-    /// Adds the next row, which needs no alignment. The caller must call ``pull(into:)`` until it returns `false`
-    /// before the next push. Rows after the last one are ignored.
-    mutating func push(_ row: UnsafeRawPointer) {
-        guard taken < size.height else { return }
-        RowReader.read(row, width: size.width, layout: layout, into: across.input)
+    /// The position at which the caller writes the next row before ``push()``.
+    var input: UnsafeMutablePointer<Float> { across.input }
+
+    /// Adds the row at ``input``. The caller must call ``pull()`` until it returns `nil` before the next push. Rows
+    /// after the last one are ignored.
+    func push() {
+        guard taken < height else { return }
         across.blur(into: line.base)
         // The row itself, plus the repeated rows beyond the top and bottom edges.
         repeatsLeft = 1
         if taken == 0 { repeatsLeft += reach }
         taken += 1
-        if taken == size.height { repeatsLeft += reach }
+        if taken == height { repeatsLeft += reach }
     }
 
-    /// Writes the next blurred row to `out`. Returns `false` when the row needs further input or no rows are left.
-    mutating func pull(into out: UnsafeMutableRawPointer) -> Bool {
+    /// Returns the next blurred row, which is valid until the next call, or `nil` when the row needs further input or
+    /// no rows are left.
+    func pull() -> UnsafePointer<Float>? {
         while repeatsLeft > 0 {
             repeatsLeft -= 1
-            guard down.push(line.base, into: result.base) else { continue }
-            RowWriter.write(result.base, width: size.width, layout: layout, to: out)
-            return true
+            if down.push(line.base, into: result.base) { return UnsafePointer(result.base) }
         }
-        return false
+        return nil
     }
 }
 

@@ -36,6 +36,9 @@ enum PixelLimits {
         }
     }
 
+    /// The maximum number of bytes of the rows in flight of a blur or another filter of neighborhoods: 1 GiB.
+    static let maximumNeighborhoodByteCount = 1 << 30
+
     /// The maximum number of bytes of the weights and rows of a filter. A resize from 65,536 x 65,536 to 320 x 320
     /// pixels needs a hundredth of it.
     static let maximumFilterByteCount = 256 << 20

@@ -43,7 +43,10 @@ enum SampleLayout {
 
     /// Returns the number of floats for a row of `width` pixels, a multiple of 16, which is the step of the vector
     /// loops.
-    func floatsPerRow(_ width: Int) -> Int { (width * channels + 15) / 16 * 16 }
+    func floatsPerRow(_ width: Int) -> Int { Self.floatsPerRow(width, channels: channels) }
+
+    /// Returns the number of floats for a row of `width` pixels with `channels` floats each.
+    static func floatsPerRow(_ width: Int, channels: Int) -> Int { (width * channels + 15) / 16 * 16 }
 }
 
 /// Conversions of the samples of one row to floats, with color multiplied by alpha.
