@@ -79,17 +79,22 @@ extension ImageProcessors {
 
         /// Returns the operation, or `nil` for gray images. Never throws.
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
-            let format: PixelFormat
-            switch (header.format, header.alphaMode) {
-            case (.gray8, _), (.gray16, _): return nil
-            case (.rgbx8, _), (.rgba8, .opaque): format = .gray8
-            case (.rgba16, .opaque): format = .gray16
-            case (.rgba8, _), (.rgba16, _): format = header.format
-            }
-            return PointOperation(on: header, format: format, alphaMode: header.alphaMode) { pixels, _ in
+            guard !header.format.isGray else { return nil }
+            return PointOperation(on: header, format: header.grayFormat) { pixels, _ in
                 guard let base = pixels.baseAddress else { return }
                 ColorMatrix.gray.apply(to: base, count: pixels.count)
             }
+        }
+    }
+}
+
+extension PixelRowHeader {
+    /// The format of gray pixels with the same alpha, of as many bits.
+    var grayFormat: PixelFormat {
+        switch (format, alphaMode) {
+        case (.gray8, _), (.rgbx8, _), (.rgba8, .opaque): .gray8
+        case (.gray16, _), (.rgba16, .opaque): .gray16
+        case (.rgba8, _), (.rgba16, _): format
         }
     }
 }
