@@ -69,6 +69,8 @@ import Testing
         case is ImageProcessors.FirstFrame, is ImageProcessors.StillImagesOnly: return
         // It returns the result of its function.
         case is ImageProcessors.Closure: return
+        // All frames are stretched like the first one.
+        case is ImageProcessors.Normalize: return
         default: break
         }
 
@@ -80,6 +82,30 @@ import Testing
         #expect(processed.frameCount == 3)
         let alone = DecodedImage(pixels: Frames.makePixels(1), orientation: .right)
         #expect(try processed.frame(at: 1) == processor.process(alone).pixels)
+    }
+
+    @Test func `all frames are normalized by the function of the first one`() throws {
+        let result = try ImageProcessors.Normalize(lower: 20, upper: 80).process(image)
+
+        let processed = try #require(result.frames)
+        #expect(frames.requested.load(ordering: .relaxed) == 0)
+        #expect(try processed.frame(at: 0) == result.pixels)
+        var function: [UInt16: UInt16] = [:]
+        for (x, y) in image.pixels.positions {
+            for channel in 0..<3 {
+                function[image.pixels.pixel(x, y)[channel]] = result.pixels.pixel(x, y)[channel]
+            }
+        }
+        let (original, second) = (Frames.makePixels(1), try processed.frame(at: 1))
+        var common = 0
+        for (x, y) in second.positions {
+            for channel in 0..<3 {
+                guard let expected = function[original.pixel(x, y)[channel]] else { continue }
+                common += 1
+                #expect(second.pixel(x, y)[channel] == expected)
+            }
+        }
+        #expect(common > 20)
     }
 
     @Test func `only the first frame is processed after it is extracted`() throws {

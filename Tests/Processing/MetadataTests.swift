@@ -69,6 +69,15 @@ import Testing
             ),
             (.blur(sigma: 2.5), "blur:2.5"),
             (.adjust(brightness: 1.5, saturation: 0), "color:1.5,1.0,0.0"), (.grayscale, "blackandwhite"),
+            (.negate(), "negate"), (.negate(includesAlpha: true), "negate:alpha"),
+            (.threshold(), "threshold:128"), (.threshold(10, perChannel: true), "threshold:10,channels"),
+            (.gamma(), "gamma:2.2"), (.normalize(), "normalize:1.0,99.0"),
+            (.normalize(lower: 0, upper: 50.5), "normalize:0.0,50.5"), (.median(), "median:3"),
+            (.median(size: 5), "median:5"), (.sharpen(sigma: 0.5), "sharpen:0.5,1.0,2.0,2.0,10.0,20.0"),
+            (
+                .sharpen(sigma: 1, flat: 2, jagged: 3, threshold: 4, brightening: 5, darkening: 6),
+                "sharpen:1.0,2.0,3.0,4.0,5.0,6.0"
+            ),
             (
                 .tint(PixelColor(red: 255, green: 255, blue: 255, alpha: 10), mode: .softLight),
                 "tint:ffffff0a,softLight"

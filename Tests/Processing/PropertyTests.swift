@@ -30,6 +30,12 @@ import Testing
 
     /// Returns how much a step of the input may change the output.
     private static func allowedSteps(_ processor: any ImageProcessing) -> Int {
+        switch processor.unwrapped {
+        case is ImageProcessors.Normalize, is ImageProcessors.Sharpen: return 6
+        // One step makes a black pixel white.
+        case is ImageProcessors.Threshold: return 1 << 16
+        default: break
+        }
         guard let overlay = processor.unwrapped as? ImageProcessors.Overlay else { return 3 }
         return overlay.mode == .colorDodge || overlay.mode == .colorBurn || overlay.mode == .hue
             || overlay.mode == .saturation ? 60 : 4
@@ -53,7 +59,8 @@ import Testing
         .roundedCorners(radius: 4.3, border: AllProcessors.line), .blur(sigma: 1.3),
         .resize(covering: PixelSize(width: 8, height: 8)), .extend(by: 3, with: .mirror),
         .extend(top: 1, left: 2, bottom: 1, right: 2, with: .edge), .trim(.black, tolerance: 140),
-        .blur(sigma: 7), .adjust(brightness: 2), .grayscale, .tint(AllProcessors.red),
+        .blur(sigma: 7), .adjust(brightness: 2), .grayscale, .tint(AllProcessors.red), .negate(), .threshold(90),
+        .normalize(), .median(size: 5), .sharpen(sigma: 1), .sharpen(sigma: 6),
     ]
 
     @Test(arguments: symmetric.indices)
@@ -75,7 +82,8 @@ import Testing
     /// The processors that keep a uniform opaque image except for its size.
     static let averaging: [any ImageProcessing] = [
         .resize(width: 5), .resize(width: 31, enlarges: true), .blur(sigma: 0.7), .blur(sigma: 4),
-        .blur(sigma: 4.01), .blur(sigma: 40), .blur(sigma: 1000),
+        .blur(sigma: 4.01), .blur(sigma: 40), .blur(sigma: 1000), .median(), .median(size: 99),
+        .sharpen(sigma: 0.7), .sharpen(sigma: 6, flat: 20, jagged: 30), .normalize(),
         .resize(covering: PixelSize(width: 5, height: 5), at: .focus(x: 0.7, y: 0)), .extend(by: 2, with: .edge),
         .extend(left: 30, with: .mirror), .extend(by: 2, with: .color(PixelColor(red: 30, green: 30, blue: 30))),
         .trim(),
@@ -105,6 +113,8 @@ import Testing
         .roundedCorners(radius: 0, border: ImageProcessors.Border(width: 0, color: .black)),
         .roundedCorners(radius: 0, border: ImageProcessors.Border(width: 9, color: .clear)), .blur(sigma: 0),
         .blur(sigma: 0.01), .adjust(), .tint(.clear), .tint(.clear, mode: .difference), .composition([]),
+        .gamma(1), .median(size: 1), .sharpen(sigma: 0.1), .sharpen(sigma: 1, flat: 0, jagged: 0),
+        .sharpen(sigma: 1, brightening: 0, darkening: 0), .composition([.negate(), .negate()]),
         .overlay(AllProcessors.badge, opacity: 0), .overlay(AllProcessors.badge, x: 999),
         .overlay(AllProcessors.badge, x: .max, y: .min),
         .composition([.flip(.leftAndRight), .flip(.leftAndRight)]),
@@ -120,6 +130,53 @@ import Testing
             let result = try Self.identities[index].process(image)
 
             #expect(result.pixels == image.pixels, "\(Self.identities[index].identifier)")
+        }
+    }
+
+    /// Processors that treat every format alike.
+    static let tonal: [any ImageProcessing] = [
+        .negate(), .negate(includesAlpha: true), .threshold(90, perChannel: true), .gamma(1.8),
+        .normalize(lower: 2, upper: 90), .median(size: 5), .sharpen(sigma: 0.7), .sharpen(sigma: 5, flat: 0, jagged: 3),
+    ]
+
+    @Test(arguments: tonal.indices)
+    func `images of 8 and of 16 bits give the same result`(index: Int) throws {
+        for (format, deep, mode) in [
+            (PixelFormat.gray8, PixelFormat.gray16, AlphaMode.opaque), (.rgba8, .rgba16, .opaque),
+            (.rgba8, .rgba16, .straight),
+        ] {
+            let pixels = PixelBuffer.noise(19, 13, format, mode, seed: 21)
+            let widened = PixelBuffer.make(19, 13, deep, mode) { pixels.pixel($0, $1) &* 257 }
+
+            let one = try Self.tonal[index].process(DecodedImage(pixels: pixels)).pixels
+            let other = try Self.tonal[index].process(DecodedImage(pixels: widened)).pixels
+
+            for (x, y) in one.positions {
+                for channel in 0..<4 {
+                    // Each result is rounded, and so is the luminance of the percentiles.
+                    let difference = Double(one.pixel(x, y)[channel]) - Double(other.pixel(x, y)[channel]) / 257
+                    #expect(abs(difference) <= 2, "\(Self.tonal[index].identifier) \(format) \(mode)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: tonal.indices)
+    func `gray images and color images of equal channels give the same result`(index: Int) throws {
+        for (format, colored) in [(PixelFormat.gray8, PixelFormat.rgbx8), (.gray16, .rgba16)] {
+            let pixels = PixelBuffer.noise(19, 13, format, .opaque, seed: 22)
+            let color = PixelBuffer.make(19, 13, colored, .opaque) { pixels.pixel($0, $1) }
+
+            let one = try Self.tonal[index].process(DecodedImage(pixels: pixels)).pixels
+            let other = try Self.tonal[index].process(DecodedImage(pixels: color)).pixels
+
+            for (x, y) in one.positions {
+                for channel in 0..<4 {
+                    // Samples of gray and of color are converted to floats by other instructions.
+                    let difference = Int(one.pixel(x, y)[channel]) - Int(other.pixel(x, y)[channel])
+                    #expect(abs(difference) <= 1, "\(Self.tonal[index].identifier) \(format)")
+                }
+            }
         }
     }
 
@@ -142,6 +199,15 @@ import Testing
             list.append(.resize(covering: PixelSize(width: 2, height: 2), at: .focus(x: value, y: 0.5)))
             list.append(.resize(containedIn: PixelSize(width: 2, height: 2), at: .at(x: value, y: 0.5)))
             list.append(.composition([.flatten(), .blur(sigma: value)]))
+            list.append(.gamma(value))
+            list.append(.normalize(lower: value))
+            list.append(.normalize(upper: value))
+            list.append(.sharpen(sigma: value))
+            list.append(.sharpen(sigma: 1, flat: value))
+            list.append(.sharpen(sigma: 1, jagged: value))
+            list.append(.sharpen(sigma: 1, threshold: value))
+            list.append(.sharpen(sigma: 1, brightening: value))
+            list.append(.sharpen(sigma: 1, darkening: value))
         }
         for value in odd.prefix(3) { list.append(.rotate(clockwise: value)) }
         for value in [-1, Int.min] {
@@ -149,9 +215,13 @@ import Testing
             list.append(.extend(by: value, with: .mirror))
             list.append(.extend(to: PixelSize(width: 5, height: value)))
             list.append(.trim(tolerance: value))
+            list.append(.threshold(value))
+            list.append(.median(size: value))
             list.append(.resize(covering: PixelSize(width: value, height: 5)))
             list.append(.resize(containedIn: PixelSize(width: 5, height: value)))
         }
+        for size in [0, 2, 98, 101, Int.max] { list.append(.median(size: size)) }
+        list += [.threshold(256), .gamma(0), .gamma(1001), .normalize(lower: 50, upper: 50), .sharpen(sigma: 10.01)]
         list.append(.trim(tolerance: 256))
         list.append(.blur(sigma: 1e300))
         list.append(.overlay(AllProcessors.badge, opacity: 1.01))
@@ -183,6 +253,8 @@ import Testing
         ImageProcessors.Rotate(clockwise: Double(Int.min) * 90),
         ImageProcessors.Rotate(clockwise: Double(Int.max) * 90),
         .blur(sigma: ImageProcessors.GaussianBlur.maximumSigma), .blur(sigma: .leastNonzeroMagnitude),
+        .gamma(1e-6), .gamma(1000), .threshold(0), .normalize(lower: 99.999, upper: 100), .median(size: 99),
+        .sharpen(sigma: 10, flat: 1e6, jagged: 1e6, threshold: 0, brightening: 1e6, darkening: 1e6),
         .circle(border: ImageProcessors.Border(width: 1000, color: AllProcessors.red)),
         .overlay(AllProcessors.badge, x: .min, y: .min),
         .pixelClosure(identifier: "nan") { _ in SIMD4(repeating: .nan) },

@@ -37,14 +37,17 @@ import Testing
         }
     }
 
-    @Test func `a blurred row is passed on as soon as its source rows have arrived`() throws {
-        for (sigma, reach) in [(2.0, 7), (12, 36)] {
+    @Test func `a filtered row is passed on as soon as its source rows have arrived`() throws {
+        let filters: [(any ImageProcessing, Int)] = [
+            (.blur(sigma: 2), 7), (.blur(sigma: 12), 36), (.sharpen(sigma: 2), 7), (.median(size: 9), 4),
+        ]
+        for (filter, reach) in filters {
             let counter = RowCounter()
             let pixels = PixelBuffer.noise(3, 100, .gray8, .opaque, seed: 1)
-            let blur = ImageProcessors.GaussianBlur(sigma: sigma).rows(into: counter)
-            try blur.begin(DecodedImage(pixels: pixels).rowHeader)
+            let rows = filter.rows(into: counter)
+            try rows.begin(DecodedImage(pixels: pixels).rowHeader)
             for y in 0..<pixels.height {
-                try blur.consume(pixels.row(y))
+                try rows.consume(pixels.row(y))
                 #expect(counter.rows == (y == 99 ? 100 : max(0, y + 1 - reach)))
             }
         }

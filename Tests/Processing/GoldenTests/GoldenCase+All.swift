@@ -4,7 +4,7 @@ import AlcedoProcessing
 /// The table of tolerances. ``Golden/README.md`` names their sources.
 extension GoldenCase {
     static func all(upper: PixelBuffer, clear: PixelBuffer) -> [GoldenCase] {
-        resizing + blurring + turning + coloring + shapes + blending(upper: upper, clear: clear)
+        resizing + blurring + filtering + turning + coloring + tones + shapes + blending(upper: upper, clear: clear)
     }
 
     private static let small = PixelSize(width: 37, height: 29)
@@ -41,6 +41,24 @@ extension GoldenCase {
         } + [GoldenCase("magick-blur-clear-3", of: "clear", .blur(sigma: 3), within: 2)]
     }
 
+    /// A golden image that has one channel.
+    private static let gray = "pillow-blackAndWhite"
+
+    private static var filtering: [GoldenCase] {
+        [
+            GoldenCase("pillow-median-3", .median(size: 3), within: 0),
+            GoldenCase("pillow-median-7", .median(size: 7), within: 0),
+            GoldenCase("pillow-median-gray-5", of: gray, .median(size: 5), within: 0),
+            GoldenCase("vips-median-3", .median(size: 3), within: 0),
+            GoldenCase("vips-median-clear-5", of: "clear", .median(size: 5), within: 1),
+            GoldenCase("vips-sharpen-0.5", of: gray, .sharpen(sigma: 0.5, flat: 0, jagged: 3), within: 4),
+            GoldenCase("vips-sharpen-1", of: gray, .sharpen(sigma: 1), within: 2),
+            GoldenCase(
+                "vips-sharpen-3", of: gray,
+                .sharpen(sigma: 3, flat: 0.5, jagged: 4, threshold: 3, brightening: 15, darkening: 8), within: 4),
+        ]
+    }
+
     private static var turning: [GoldenCase] {
         let middle = ImageProcessors.Crop(to: PixelSize(width: 96, height: 72))
         return [
@@ -69,6 +87,19 @@ extension GoldenCase {
             GoldenCase("magick-matrix", .adjust(brightness: 1.2, saturation: 1.6), within: 1),
             GoldenCase(
                 "pillow-flatten", of: "clear", .flatten(onto: PixelColor(red: 10, green: 200, blue: 30)), within: 1),
+        ]
+    }
+
+    private static var tones: [GoldenCase] {
+        [
+            GoldenCase("pillow-negate", .negate(), within: 0),
+            GoldenCase("pillow-negate-alpha", of: "clear", .negate(includesAlpha: true), within: 0),
+            GoldenCase("numpy-threshold", .threshold(120), within: 0),
+            GoldenCase("vips-threshold-channels", .threshold(120, perChannel: true), within: 0),
+            GoldenCase("vips-gamma-2.2", .gamma(2.2), within: 1),
+            GoldenCase("vips-gamma-clear-0.6", of: "clear", .gamma(0.6), within: 1),
+            GoldenCase("pillow-normalize-gray", of: gray, .normalize(lower: 5, upper: 90), within: 1),
+            GoldenCase("numpy-normalize", .normalize(lower: 5, upper: 90), within: 1),
         ]
     }
 

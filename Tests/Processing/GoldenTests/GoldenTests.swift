@@ -4,7 +4,7 @@ import AlcedoProcessing
 import FoundationEssentials
 import Testing
 
-/// Comparison with results of Pillow and ImageMagick. `Tests/Processing/Golden/make-golden` creates the files.
+/// Comparison with results of Pillow, libvips and ImageMagick. `Tests/Processing/Golden/make-golden` creates the files.
 @Suite struct GoldenTests {
     private let cases: [GoldenCase]
 
