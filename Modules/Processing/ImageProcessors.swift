@@ -27,6 +27,12 @@ public import AlcedoCore
 /// | `.overlay(_:at:x:y:mode:opacity:)` | another image over the image |
 /// | `.adjust(brightness:contrast:saturation:)` | other brightness, contrast and saturation |
 /// | `.grayscale` | the luminance |
+/// | `.negate(includesAlpha:)` | the negative |
+/// | `.threshold(_:perChannel:)` | black and white |
+/// | `.gamma(_:)` | brighter or darker middle tones |
+/// | `.normalize(lower:upper:)` | the luminance stretched to its full range |
+/// | `.sharpen(sigma:flat:jagged:threshold:brightening:darkening:)` | a sharpened image |
+/// | `.median(size:)` | an image without specks |
 /// | `.flatten(onto:)` | an opaque background |
 /// | `.everyFrame(_:)` | every frame of an animation processed |
 /// | `.firstFrame` | a still image |
