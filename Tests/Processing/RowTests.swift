@@ -53,6 +53,18 @@ import Testing
         }
     }
 
+    @Test(arguments: AllProcessors.list.indices)
+    func `an error of the next consumer, such as a cancellation, ends the rows`(index: Int) {
+        let image = DecodedImage(pixels: .noise(12, 40, .rgba8, .straight, seed: 2))
+        let counter = RowCounter(failingAt: 2)
+
+        #expect(throws: RowCounter.Failure.self) {
+            try image.sendRows(to: AllProcessors.list[index].rows(into: counter))
+        }
+        #expect(counter.rows == 2)
+        #expect(!counter.isFinished)
+    }
+
     @Test(arguments: AllProcessors.list.indices, [PixelFormat.gray8, .rgba8, .rgba16, .gray16])
     func `rows need no alignment`(index: Int, format: PixelFormat) throws {
         let processor = AllProcessors.list[index]
