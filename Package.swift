@@ -140,8 +140,9 @@ let package = Package(
         // Programs
         .target(
             name: "AlcedoProgramSupport",
-            dependencies: ["AlcedoBMP", "AlcedoCodecs", "AlcedoCore", "AlcedoSandbox", "CStandardErrorShim"]
-                + traitModules,
+            dependencies: [
+                "AlcedoBMP", "AlcedoCodecs", "AlcedoCore", "AlcedoProcessing", "AlcedoSandbox", "CStandardErrorShim",
+            ] + traitModules,
             path: "Modules/ProgramSupport", exclude: ["CMalloc", "CStandardErrorShim"]),
         .target(name: "CStandardErrorShim", path: "Modules/ProgramSupport/CStandardErrorShim"),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),

@@ -180,7 +180,7 @@ struct ProcessorArgument: Sendable {
     /// Returns the resize of a mode and an anchor, both of which can be missing.
     private static func resize(to size: PixelSize, _ options: [String], enlarges: Bool) -> (any ImageProcessing)? {
         guard options.count <= 2,
-            let anchor = options.count == 2 ? ProcessorWords.anchors[options[1]] : .center
+            let anchor = options.count == 2 ? PositionArgument.names[options[1]] : .center
         else { return nil }
         switch options.first {
         case "cover": return ImageProcessors.BuiltIn.resize(covering: size, at: anchor, enlarges: enlarges)
@@ -212,7 +212,7 @@ struct ProcessorArgument: Sendable {
             return ImageProcessors.Crop(PixelRect(x: x, y: y, width: size.width, height: size.height))
         }
         guard (1...2).contains(words.count),
-            let anchor = words.count == 2 ? ProcessorWords.anchors[words[1]] : .center
+            let anchor = words.count == 2 ? PositionArgument.names[words[1]] : .center
         else { return nil }
         if let size = ProcessorWords.size(words[0], separator: "x") {
             return ImageProcessors.Crop(to: size, at: anchor)
@@ -247,21 +247,12 @@ struct ProcessorArgument: Sendable {
 
 /// Parsing of processor parameters. Each function returns nil for an invalid parameter.
 enum ProcessorWords {
-    static let anchors: [String: ImageProcessors.Anchor] = [
-        "centre": .center, "center": .center, "top": .top, "bottom": .bottom, "left": .left, "right": .right,
-        "topLeft": .topLeft, "topRight": .topRight, "bottomLeft": .bottomLeft, "bottomRight": .bottomRight,
-        "smart": .smart,
-    ]
-
     /// Returns the only parameter, or nil if there is not exactly one.
     static func only(_ words: [String]) -> String? { words.count == 1 ? words[0] : nil }
 
     /// Returns a plain decimal number in a range.
     static func number(_ word: some StringProtocol, in range: ClosedRange<Double>) -> Double? {
-        // `Double` would also accept "1e3", "0x10" and "inf".
-        let isPlain = word.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E || $0 == 0x2D }
-        guard isPlain, let number = Double(word), range.contains(number) else { return nil }
-        return number
+        PlainNumber.parse(word, in: range)
     }
 
     static func side(_ word: some StringProtocol) -> Int? {

@@ -41,14 +41,10 @@ struct FitOptions: Sendable {
     }
 
     private static func position(_ text: String) throws -> ImageProcessors.Anchor {
-        if let anchor = ProcessorWords.anchors[text], anchor != .smart { return anchor }
-        let shares = text.split(separator: ",", omittingEmptySubsequences: false).map {
-            ProcessorWords.number($0, in: 0...100)
-        }
-        guard shares.count == 2, let x = shares[0], let y = shares[1] else {
+        guard let anchor = PositionArgument.position(text), anchor != .smart else {
             throw UsageError("invalid value of --position '\(text)'; it is a name such as topLeft, or two percentages")
         }
-        return .focus(x: x / 100, y: y / 100)
+        return anchor
     }
 
     private var effectiveFit: Fit { fit ?? (isSmart || position != nil ? .cover : .inside) }
