@@ -10,7 +10,7 @@ struct ServerOptions {
                thumbnail-server --key FILE --sign '/thumbnail?url=...&w=...'
 
         Serves thumbnails of images on other servers at
-        /thumbnail?url=...&w=...&h=...&fit=fit|fill|exact&format=...&quality=...
+        /thumbnail?url=...&w=...&h=...&fit=fit|fill|exact|contain&position=...&format=...&quality=...
         and its state at /health and /metrics. The format is auto, \(ThumbnailFormat.names).
         SIGTERM, SIGINT or SIGHUP stops the server after the requests in progress.
 

@@ -91,6 +91,10 @@ struct QueryTests {
     @Test(arguments: [
         "", "w=0", "w=-1", "w=+1", "w=1001", "w=", "w=x", "w=99999999999999999999", "w=10&fit=cover", "w=10&fit=fill",
         "h=10&fit=exact", "w=10&format=gif", "w=10&quality=0", "w=10&quality=101", "w=10&x=1", "w=10&W=1",
+        "w=10&fit=contain", "w=10&h=10&position=top", "w=10&h=10&fit=exact&position=top",
+        "w=10&h=10&fit=fill&position=", "w=10&h=10&fit=fill&position=middle", "w=10&h=10&fit=fill&position=10",
+        "w=10&h=10&fit=fill&position=10,101", "w=10&h=10&fit=fill&position=-1,0",
+        "w=10&h=10&fit=contain&position=smart",
     ])
     func `a query with an invalid parameter receives 400`(text: String) {
         let error = #expect(throws: HTTPError.self) { try query(text) }
@@ -111,7 +115,7 @@ struct QueryTests {
 
     @Test(
         arguments: [(31, 1), (1, 31), (1, 1), (3, 2), (200, 150), (150, 200), (9, 8)],
-        ["fill", "exact", "fit"])
+        ["fill", "exact", "fit", "contain", "fill&position=smart", "fill&position=0,100", "contain&position=topLeft"])
     func `no intermediate image exceeds original and thumbnail`(side: (Int, Int), fit: String) throws {
         let request = try query("w=90&h=80&fit=\(fit)").imageRequest(
             DecodingLimits(), idleTimeout: .seconds(1), maximumAge: .seconds(1))
@@ -138,6 +142,23 @@ struct QueryTests {
         #expect(abs(Int(samples[last + 1]) - 119) <= 2)
         #expect(samples[0] <= 2)
         #expect(samples[last] >= 57)
+    }
+
+    @Test(arguments: [
+        ("top", 0, 0), ("bottom", 0, 140), ("center", 0, 70), ("50,0", 0, 0), ("0,100", 0, 140), ("50,50", 0, 70),
+    ])
+    func `a thumbnail shows the part at the position`(position: String, x: Int, y: Int) throws {
+        let request = try query("w=60&h=60&fit=fill&position=\(position)").imageRequest(
+            DecodingLimits(), idleTimeout: .seconds(1), maximumAge: .seconds(1))
+
+        let image = try request.processors.reduce(DecodedImage.coordinates(PixelSize(width: 60, height: 200))) {
+            try $1.process($0)
+        }
+
+        let samples = image.pixels.withUnsafeBytes { Array($0) }
+        #expect(image.size == PixelSize(width: 60, height: 60))
+        #expect(Int(samples[0]) == x)
+        #expect(Int(samples[1]) == y)
     }
 
     @Test(arguments: [
@@ -241,6 +262,18 @@ struct QueryTests {
         #expect(try query("h=20&w=10&fit=fit&quality=80").key == key)
         #expect(try query("w=10&h=20&format=webp").key == query("h=20&w=10", accept: "image/webp").key)
         #expect(try query("w=10&h=20&format=png&quality=5").key == query("w=10&h=20&format=png").key)
+        let filled = try query("w=10&h=20&fit=fill").key
+        for same in ["center", "centre", "50,50", "50.0,50"] {
+            #expect(try query("w=10&h=20&fit=fill&position=\(same)").key == filled)
+        }
+        var keys = [filled]
+        for (fit, position) in [
+            ("fill", "top"), ("fill", "topLeft"), ("fill", "smart"), ("fill", "30,20"), ("fill", "30,21"),
+            ("contain", "center"), ("contain", "top"),
+        ] {
+            keys.append(try query("w=10&h=20&fit=\(fit)&position=\(position)").key)
+        }
+        #expect(Set(keys).count == keys.count)
         for other in ["w=10&h=21", "w=11&h=20", "w=10&h=20&fit=fill", "w=10&h=20&quality=81", "w=10&h=20&format=jpeg"] {
             #expect(try query(other).key != key)
         }

@@ -91,6 +91,8 @@ struct ResponseTests {
             for (parameters, width, height) in [
                 ("w=32", 32, 24), ("h=12", 16, 12), ("w=32&h=12", 16, 12), ("w=1000&h=1000", 64, 48),
                 ("w=20&h=20&fit=fill", 20, 20), ("w=30&h=10&fit=exact", 30, 10), ("w=100&h=90&fit=fill", 100, 90),
+                ("w=100&h=90&fit=contain", 100, 90), ("w=20&h=20&fit=contain&position=top", 20, 20),
+                ("w=20&h=20&fit=fill&position=smart", 20, 20), ("w=20&h=20&fit=fill&position=30,20", 20, 20),
             ] {
                 let image = try await server.image(server.target("/opaque.png", parameters))
                 #expect(image.size == PixelSize(width: width, height: height), "\(parameters)")

@@ -6,19 +6,22 @@ import AlcedoHTTP
 #if JXL
     import AlcedoJXL
 #endif
+import AlcedoProgramSupport
 import FoundationEssentials
 
 /// The parameters of a thumbnail: source, size and format.
 struct ThumbnailQuery: Sendable {
     static let path = "/thumbnail"
     private static let names: Set = [
-        "url", "w", "h", "fit", "format", "quality", URLSignature.name, URLSignature.expiry,
+        "url", "w", "h", "fit", "position", "format", "quality", URLSignature.name, URLSignature.expiry,
     ]
 
     let source: SourceURL
     /// The size in pixels. A side that is not specified is the maximum side.
     let size: PixelSize
     let fit: ThumbnailFit
+    /// The part that ``ThumbnailFit/fill`` shows, or the place of the image that ``ThumbnailFit/contain`` shows.
+    let position: ImageProcessors.Anchor
     let format: ThumbnailFormat
     let quality: Int
     /// Whether the format depends on the `Accept` field.
@@ -40,18 +43,19 @@ struct ThumbnailQuery: Sendable {
         negotiated: [ThumbnailFormat] = ThumbnailFormat.negotiated, maximumEncodingByteCount: Int = .max
     ) throws(HTTPError) {
         guard items.items.allSatisfy({ Self.names.contains($0.name) }) else {
-            throw HTTPError(400, "unknown parameter; available: url, w, h, fit, format, quality")
+            throw HTTPError(400, "unknown parameter; available: url, w, h, fit, position, format, quality")
         }
         guard let text = items["url"] else { throw HTTPError(400, "url is missing") }
         source = try SourceURL(text)
         let width = try Self.number("w", of: items, in: 1...maximumSide)
         let height = try Self.number("h", of: items, in: 1...maximumSide)
         guard let fit = ThumbnailFit(rawValue: items["fit"] ?? "fit") else {
-            throw HTTPError(400, "fit must be fit, fill or exact")
+            throw HTTPError(400, "fit must be fit, fill, exact or contain")
         }
         guard fit == .fit || (width != nil && height != nil) else {
-            throw HTTPError(400, "fit=fill and fit=exact need w and h")
+            throw HTTPError(400, "fit=fill, fit=exact and fit=contain need w and h")
         }
+        position = try Self.position(items["position"], fit)
         guard width != nil || height != nil else { throw HTTPError(400, "w or h is missing") }
         self.fit = fit
         let size = PixelSize(width: width ?? maximumSide, height: height ?? maximumSide)
@@ -73,6 +77,20 @@ struct ThumbnailQuery: Sendable {
         self.quality = format.isLossy ? quality ?? format.defaultQuality : 0
     }
 
+    private static func position(
+        _ text: String?, _ fit: ThumbnailFit
+    ) throws(HTTPError) -> ImageProcessors.Anchor {
+        guard let text else { return .center }
+        guard fit == .fill || fit == .contain else {
+            throw HTTPError(400, "position needs fit=fill or fit=contain")
+        }
+        guard let position = PositionArgument.position(text) else {
+            throw HTTPError(400, "position must be a name such as topLeft, smart, or two percentages such as 30,20")
+        }
+        guard position != .smart || fit == .fill else { throw HTTPError(400, "position=smart needs fit=fill") }
+        return position
+    }
+
     private static func number(
         _ name: String, of items: QueryItems, in range: ClosedRange<Int>
     ) throws(HTTPError) -> Int? {
@@ -88,9 +106,26 @@ struct ThumbnailQuery: Sendable {
     /// The key of the thumbnail in caches. Queries with equal parameters have equal keys, whether or not the format is
     /// negotiated.
     var key: ImageKey {
-        ImageKey(
+        let centered = processors(at: .center).map(\.identifier)
+        let positioned = processors(at: position).map(\.identifier)
+        let place = positioned == centered ? "" : ";\(positioned.joined(separator: ";"))"
+        return ImageKey(
             ResourceKey(source.url),
-            variant: "thumbnail:5;\(size.width)x\(size.height);\(fit.rawValue);\(format.rawValue);\(quality)")
+            variant: "thumbnail:5;\(size.width)x\(size.height);\(fit.rawValue);\(format.rawValue);\(quality)\(place)")
+    }
+
+    private func processors(at position: ImageProcessors.Anchor) -> [any ImageProcessing] {
+        switch fit {
+        case .fit: return [.resize(fitting: size)]
+        case .fill where position == .smart:
+            // The part is found in a reduced image. Only the part is enlarged.
+            return [
+                .resize(filling: size), .crop(aspect: size, at: .smart), .resize(exactly: size, enlarges: true),
+            ]
+        case .fill: return [.resize(covering: size, at: position, enlarges: true)]
+        case .exact: return [.resize(exactly: size, enlarges: true)]
+        case .contain: return [.resize(containedIn: size, at: position)]
+        }
     }
 
     /// Returns the request for the image before it is encoded. No step creates an image that is larger than both the
@@ -115,11 +150,7 @@ struct ThumbnailQuery: Sendable {
         request.decoding.includesAnimation = false
         // A gray original stays gray. Others have colors or alpha, whatever is requested.
         request.decoding.pixelFormat = .gray8
-        switch fit {
-        case .fit: request.processors = [.resize(fitting: size)]
-        case .fill: request.processors = [ImageProcessors.Resize(to: size, mode: .cover, enlarges: true)]
-        case .exact: request.processors = [.resize(exactly: size, enlarges: true)]
-        }
+        request.processors = processors(at: position)
         return request
     }
 }
@@ -132,6 +163,8 @@ enum ThumbnailFit: String, Sendable {
     case fill
     /// Resizes the image to exactly the size. Proportions change.
     case exact
+    /// Resizes the whole image to fit the size, without enlarging it, and adds transparent margins.
+    case contain
 }
 
 /// The format of a thumbnail. With ``plain``, the decoded image determines the format. AVIF is one in a build with the
