@@ -17,12 +17,16 @@ struct ConvertCommand: ProgramCommand {
 
           --output, -o DIR|FILE   write files with the images' names to DIR, with a number after repeated names; or
                                   write one image to FILE, whose extension selects the format, or to standard output
-                                  for -
-          --size N                reduce each larger image to fit into N x N pixels (default: full size)
+                                  for -. {name} and {size} in the name of FILE stand for the name of each image and
+                                  the size, as in 'DIR/{name}-{size}.webp'
+          --size N                reduce each larger image to fit into N x N pixels, as --fit says (default: full
+                                  size). May be repeated, for several files of one decode; the name of each file in DIR
+                                  then ends with the size
           --format NAME           write \(OutputFormat.names) (default: the extension of FILE)
           --quality Q             set the quality of \(OutputFormat.lossyNames), from 1 to 100 (default: 85\(OutputFormat.ownQuality))
 
-        """ + recompressionHelp + EncodingOptions.help(writesAnimations: true) + ImageOptions.help(jobs: 4)
+        """ + FitOptions.help + recompressionHelp + EncodingOptions.help(writesAnimations: true)
+        + ImageOptions.help(jobs: 4)
 
     #if JXL
         private static let recompressionHelp = RecompressionMaker.help
@@ -31,7 +35,7 @@ struct ConvertCommand: ProgramCommand {
     #endif
 
     private var recompresses = false
-    private var side: Int?
+    private var fit = FitOptions()
     private var encoding = EncodingOptions(writesAnimations: true)
     private var options = ImageOptions()
 
@@ -40,21 +44,22 @@ struct ConvertCommand: ProgramCommand {
             recompresses = true
             return true
         }
-        if option == "--size" {
-            side = try arguments.number(of: option, in: 1...65_535)
-            return true
-        }
-        return try encoding.take(option, from: &arguments) || options.take(option, from: &arguments)
+        return try fit.take(option, from: &arguments) || encoding.take(option, from: &arguments)
+            || options.take(option, from: &arguments)
     }
 
     mutating func finish(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: true)
+        try fit.check()
         _ = try maker
+        try destination.check(imageCount: 1, sizes: fit.sizes)
     }
 
     private var destination: OutputDestination {
         get throws {
-            try OutputDestination(options.requiredOutput(for: Self.name), formats: OutputFormat.names) {
+            try OutputDestination(
+                options.requiredOutput(for: Self.name), formats: OutputFormat.names, takesPattern: true
+            ) {
                 OutputFormat(fileName: $0) != nil
             }
         }
@@ -62,28 +67,23 @@ struct ConvertCommand: ProgramCommand {
 
     private var maker: any FileMaking {
         get throws {
-            let destination = try destination
-            var format = encoding.format
-            if case .file(let path) = destination, let named = OutputFormat(fileName: path) {
-                if let format, format != named {
-                    throw UsageError("the extension of '\(path)' does not match the format \(format.rawValue)")
-                }
-                format = named
+            guard let format = try destination.format(or: encoding.format) else {
+                throw UsageError("convert needs --format")
             }
-            guard let format else { throw UsageError("convert needs --format") }
             if recompresses { return try recompressionMaker(of: format) }
-            let encoder = try encoding.encoder(of: format, defaultQuality: 85)
-            let resize: [any ImageProcessing] = side.map { [.resize(width: $0, height: $0)] } ?? []
             return ConversionMaker(
-                format: format, encoder: encoder, metadata: encoding.metadata,
-                resolution: encoding.resolution, processors: resize + options.processors)
+                format: format,
+                form: OutputForm(
+                    fit: fit, processors: options.processors,
+                    encoder: try encoding.encoder(of: format, defaultQuality: 85), metadata: encoding.metadata,
+                    resolution: encoding.resolution))
         }
     }
 
     private func recompressionMaker(of format: OutputFormat) throws -> any FileMaking {
         #if JXL
             return try encoding.recompressionMaker(
-                of: format, hasProcessors: !options.processors.isEmpty, hasSize: side != nil,
+                of: format, hasProcessors: !options.processors.isEmpty, hasSize: !fit.sizes.isEmpty,
                 by: options.inputs.recompressor)
         #else
             throw UsageError("--recompress needs a build with the package trait JXL")
@@ -93,12 +93,7 @@ struct ConvertCommand: ProgramCommand {
     func run() async throws -> ExitStatus {
         let (destination, maker) = (try destination, try maker)
         let images = try await options.images()
-        if images.count > 1 {
-            if case .directory = destination {
-            } else {
-                throw UsageError("several images need a directory for --output")
-            }
-        }
+        try destination.check(imageCount: images.count, sizes: fit.sizes)
         return try await options.run("converted", images, to: destination, by: maker, jobs: options.jobs ?? 4)
     }
 }
@@ -107,16 +102,11 @@ struct ConvertCommand: ProgramCommand {
 /// support them.
 private struct ConversionMaker: FileMaking {
     let format: OutputFormat
-    let encoder: any ImageEncoding
-    let metadata: MetadataPolicy
-    /// The resolution to write, or nil for the one that the policy keeps.
-    let resolution: ImageResolution?
-    /// The processors applied before encoding, in order.
-    let processors: [any ImageProcessing]
+    let form: OutputForm
 
     var fileExtension: String { format.fileExtension }
 
-    var makesFrames: Bool { false }
+    var sizes: [Int] { form.fit.sizes }
 
     var reportsLosses: Bool { true }
 
@@ -124,14 +114,17 @@ private struct ConversionMaker: FileMaking {
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let original = try await tools.original(request, progress: progress)
-        let encoder = metadata.encoder(
-            self.encoder, for: original.info, in: original.info.exactColorSpace, isUpright: true, resolution: resolution
-        )
+        let encoder = form.metadata.encoder(
+            form.encoder, for: original.info, in: original.info.exactColorSpace, isUpright: true,
+            resolution: form.resolution)
         return try await tools.withMemory(
-            for: original.info.uprightSize, original.info.exactFormat,
+            for: form.fit.maximumSizes(of: original.info.uprightSize), original.info.exactFormat,
             frameCount: format.holdsAnimations ? original.info.frameCount : 1, by: encoder
         ) {
-            try await write(original, by: encoder, with: tools, into: sink)
+            guard sizes.count > 1 else { return try await write(original, by: encoder, with: tools, into: sink) }
+            let images = try await form.variants(
+                of: original, in: original.info.exactColorSpace, keepsAnimation: true, keepsDepth: true, with: tools)
+            return try await tools.write(images, of: original, into: sink)
         }
     }
 
@@ -139,27 +132,27 @@ private struct ConversionMaker: FileMaking {
         _ original: FileTools.Original, by encoder: any ImageEncoding, with tools: FileTools, into sink: OutputSink
     ) async throws -> WrittenImage {
         let loaded = try await tools.exactImage(
-            of: original, applying: processors, keepsDepth: format.holdsDeepSamples,
+            of: original, applying: form.allProcessors, keepsDepth: format.holdsDeepSamples,
             includesAnimation: format.holdsAnimations)
         var image = loaded
-        image.colorProfile = metadata.colorProfile(of: image.colorProfile)
+        image.colorProfile = form.metadata.colorProfile(of: image.colorProfile)
         // The encoder verifies that the pixels are still gray.
-        let isUnchanged = processors.isEmpty && original.request.processors.isEmpty
+        let isUnchanged = form.allProcessors.isEmpty && original.request.processors.isEmpty
         if isUnchanged || original.info.isGrayWithAlpha { image.storedModel = original.info.colorModel }
         let frames = image.frames.map { CancellableFrames($0) }
         image.frames = frames
-        let (count, losses) = try await withTaskCancellationHandler {
+        let file = try await withTaskCancellationHandler {
             try await tools.files.run { [image] in
                 let data = try encode(image, frames, by: encoder, with: tools)
                 let losses = try tools.losses(from: original.info, image, in: data)
-                try sink.write(data, frame: nil)
-                return (data.count, losses)
+                let path = try sink.write(data, frame: nil)
+                return WrittenFile(path: path, size: image.size, byteCount: data.count, losses: losses)
             }
         } onCancel: {
             frames?.stop()
         }
         return WrittenImage(
-            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses,
+            files: [file], layer: original.layer, bytesIn: original.byteCount,
             damage: .worst(loaded.damage, loaded.frames?.damage))
     }
 

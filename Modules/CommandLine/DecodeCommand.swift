@@ -72,7 +72,7 @@ struct DecodeCommand: ProgramCommand {
             if images.count > 1 { throw UsageError("several images need a directory for --output") }
         // A single job keeps the images in order.
         case .standardOutput: jobs = 1
-        case .directory: break
+        case .directory, .pattern: break
         }
         let maker = PixelMaker(
             file: file ?? .pam, frame: frame, isShallow: isShallow, processors: options.processors)
@@ -100,7 +100,7 @@ private struct PixelMaker: FileMaking {
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let original = try await tools.original(request, progress: progress)
-        return try await tools.withMemory(for: original.info.uprightSize, original.info.exactFormat, by: nil) {
+        return try await tools.withMemory(for: [original.info.uprightSize], original.info.exactFormat, by: nil) {
             try await write(original, with: tools, into: sink)
         }
     }
@@ -111,24 +111,25 @@ private struct PixelMaker: FileMaking {
         let image = try await tools.exactImage(
             of: original, applying: processors, keepsDepth: !isShallow, includesAnimation: true)
         var written = WrittenImage(
-            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: 0, frames: [],
-            damage: image.damage)
+            files: [], layer: original.layer, bytesIn: original.byteCount, damage: image.damage)
         var losesAlpha = false
         // Frames are decoded one at a time, so that memory use does not grow with the number of frames.
         for frame in try frames(of: image) {
             // A damaged frame ends the animation before it.
             if let frame, frame >= image.frames?.frameCount ?? 1 { break }
             do {
-                let (count, isTransparent) = try await tools.files.run {
+                let (made, isTransparent) = try await tools.files.run {
                     let pixels = try frame.flatMap { try image.frames?.frame(at: $0) } ?? image.pixels
                     let data = file.data(of: pixels)
-                    try sink.write(data, frame: frame)
-                    return (data.count, file == .ppm && pixels.hasTransparency)
+                    let path = try sink.write(data, frame: frame)
+                    return (
+                        WrittenFile(path: path, size: image.size, byteCount: data.count, frame: frame),
+                        file == .ppm && pixels.hasTransparency
+                    )
                 }
-                written.frames.append(frame)
-                written.bytesOut += count
+                written.files.append(made)
                 losesAlpha = losesAlpha || isTransparent
-            } catch is CancellationError where sink.writesSeparateFiles && !written.frames.isEmpty {
+            } catch is CancellationError where sink.writesSeparateFiles && !written.files.isEmpty {
                 // The files written so far are complete, so the result reports them.
                 written.isComplete = false
                 break
@@ -139,7 +140,8 @@ private struct PixelMaker: FileMaking {
         }
         written.damage = .worst(image.damage, image.frames?.damage)
         let losesDepth = isShallow && original.info.exactFormat.isDeep
-        written.losses = (losesAlpha ? [.alpha] : []) + (losesDepth ? [.depth] : [])
+        let losses: [Loss] = (losesAlpha ? [.alpha] : []) + (losesDepth ? [.depth] : [])
+        for index in written.files.indices { written.files[index].losses = losses }
         return written
     }
 

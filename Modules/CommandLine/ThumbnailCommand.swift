@@ -12,24 +12,21 @@ struct ThumbnailCommand: ProgramCommand {
         converted to sRGB. Of an animation, the first frame is written. An image that fails is reported on standard
         error, and the other thumbnails are written.
 
-          --size N                fit each thumbnail into N x N pixels, as --fit says
-          --output, -o DIR        write the thumbnails to DIR
+          --size N                fit each thumbnail into N x N pixels, as --fit says. May be repeated, for several
+                                  thumbnails of one decode; the name of each file in DIR then ends with the size
+          --output, -o DIR        write the thumbnails to DIR. A last part with {name} and {size} is a pattern of their
+                                  names, as in 'DIR/{name}-{size}.webp', whose extension selects the format
           --format NAME           write \(OutputFormat.names) (default: jpeg)
           --quality Q             set the quality of \(OutputFormat.lossyNames), from 1 to 100 (default: 80\(OutputFormat.ownQuality))
 
         """ + FitOptions.help + EncodingOptions.help(writesAnimations: false) + ImageOptions.help(jobs: 8)
 
-    private var side: Int?
     private var fit = FitOptions()
     private var encoding = EncodingOptions(writesAnimations: false)
     private var options = ImageOptions()
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
-        if option == "--size" {
-            side = try arguments.number(of: option, in: 1...65_535)
-            return true
-        }
-        return try fit.take(option, from: &arguments) || encoding.take(option, from: &arguments)
+        try fit.take(option, from: &arguments) || encoding.take(option, from: &arguments)
             || options.take(option, from: &arguments)
     }
 
@@ -37,44 +34,40 @@ struct ThumbnailCommand: ProgramCommand {
         try options.finish(words, for: Self.name, takesStandardOutput: false)
         try fit.check()
         _ = try (maker, destination)
+        try destination.check(imageCount: 1, sizes: fit.sizes)
     }
 
     private var destination: OutputDestination {
-        get throws { try OutputDestination(options.requiredOutput(for: Self.name)) }
+        get throws { try OutputDestination(options.requiredOutput(for: Self.name), takesPattern: true) }
     }
 
     private var maker: ThumbnailMaker {
         get throws {
-            guard let side else { throw UsageError("thumbnail needs --size") }
-            let format = encoding.format ?? .jpeg
+            if fit.sizes.isEmpty { throw UsageError("thumbnail needs --size") }
+            let format = try destination.format(or: encoding.format) ?? .jpeg
             return ThumbnailMaker(
-                size: PixelSize(width: side, height: side), fit: fit, processors: options.processors,
-                encoder: try encoding.encoder(of: format, defaultQuality: 80), metadata: encoding.metadata,
-                resolution: encoding.resolution,
+                form: OutputForm(
+                    fit: fit, processors: options.processors,
+                    encoder: try encoding.encoder(of: format, defaultQuality: 80), metadata: encoding.metadata,
+                    resolution: encoding.resolution),
                 fileExtension: format.fileExtension)
         }
     }
 
     func run() async throws -> ExitStatus {
-        try await options.run(
-            "thumbnails", try await options.images(), to: try destination, by: try maker, jobs: options.jobs ?? 8)
+        let (destination, maker) = (try destination, try maker)
+        let images = try await options.images()
+        try destination.check(imageCount: images.count, sizes: fit.sizes)
+        return try await options.run("thumbnails", images, to: destination, by: maker, jobs: options.jobs ?? 8)
     }
 }
 
-/// Writes a thumbnail of an image.
+/// Writes thumbnails of an image.
 private struct ThumbnailMaker: FileMaking {
-    /// The size that the thumbnail is fitted into.
-    let size: PixelSize
-    let fit: FitOptions
-    /// The processors applied after resizing, in order.
-    let processors: [any ImageProcessing]
-    let encoder: any ImageEncoding
-    let metadata: MetadataPolicy
-    /// The resolution to write, or nil for the one that the policy keeps.
-    let resolution: ImageResolution?
+    let form: OutputForm
     let fileExtension: String
 
-    var makesFrames: Bool { false }
+    var sizes: [Int] { form.fit.sizes }
 
     /// False, because a thumbnail is expected to lose detail and animation.
     var reportsLosses: Bool { false }
@@ -83,38 +76,42 @@ private struct ThumbnailMaker: FileMaking {
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let original = try await tools.original(request, progress: progress)
-        var request = original.request
-        request.decoding.includesAnimation = false
-        // Color loses its low bits, which a thumbnail does not show.
-        let exact = original.info.exactFormat
-        let holdsDeepSamples = ![.jpeg, .webp, .gif].contains(encoder.format)
-        if original.info.colorModel.isGray {
-            request.decoding.pixelFormat = holdsDeepSamples ? exact : exact.shallow
-        }
-        request.processors += [fit.processor(size)] + processors
-        let largest = fit.maximumSize(size, of: original.info.uprightSize)
-        return try await tools.withMemory(for: largest, exact, by: encoder) { [request] in
-            try await write(original, request, with: tools, into: sink)
+        return try await tools.withMemory(
+            for: form.fit.maximumSizes(of: original.info.uprightSize), original.info.exactFormat, by: form.encoder
+        ) {
+            guard sizes.count > 1 else { return try await write(original, with: tools, into: sink) }
+            let images = try await form.variants(
+                of: original, in: .sRGB, keepsAnimation: false, keepsDepth: original.info.colorModel.isGray,
+                with: tools)
+            return try await tools.write(images, of: original, into: sink, ignoring: [.profile])
         }
     }
 
     private func write(
-        _ original: FileTools.Original, _ request: ImageRequest, with tools: FileTools, into sink: OutputSink
+        _ original: FileTools.Original, with tools: FileTools, into sink: OutputSink
     ) async throws -> WrittenImage {
+        var request = original.request
+        request.decoding.includesAnimation = false
+        // Color loses its low bits, which a thumbnail does not show.
+        let exact = original.info.exactFormat
+        let holdsDeepSamples = ![.jpeg, .webp, .gif].contains(form.encoder.format)
+        if original.info.colorModel.isGray {
+            request.decoding.pixelFormat = holdsDeepSamples ? exact : exact.shallow
+        }
+        request.processors += form.allProcessors
         var image = try await tools.pipeline.load(request).image
-        image.colorProfile = metadata.colorProfile(of: image.colorProfile)
+        image.colorProfile = form.metadata.colorProfile(of: image.colorProfile)
         if original.info.isGrayWithAlpha { image.storedModel = .grayAlpha }
-        let encoder = metadata.encoder(
-            self.encoder, for: original.info, in: .sRGB, isUpright: true, resolution: resolution)
-        let (count, losses) = try await tools.files.run { [image] in
+        let encoder = form.metadata.encoder(
+            form.encoder, for: original.info, in: .sRGB, isUpright: true, resolution: form.resolution)
+        let file = try await tools.files.run { [image] in
             let data = try tools.encode(image, by: encoder)
             // The pipeline has converted the colors to sRGB, which needs no profile.
             let losses = try tools.losses(from: original.info, image, in: data).filter { $0 != .profile }
-            try sink.write(data, frame: nil)
-            return (data.count, losses)
+            let path = try sink.write(data, frame: nil)
+            return WrittenFile(path: path, size: image.size, byteCount: data.count, losses: losses)
         }
         return WrittenImage(
-            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses,
-            damage: image.damage)
+            files: [file], layer: original.layer, bytesIn: original.byteCount, damage: image.damage)
     }
 }

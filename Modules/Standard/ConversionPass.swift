@@ -194,7 +194,7 @@ final class ConversionPass {
         // Without a target, this only tells that the rows are passed on.
         options.isFiltered = true
         options.keepsInks = converter.colorSpace != .embedded
-        if group.allSatisfy(\.isShallow) {
+        if !converter.keepsDepth || group.allSatisfy(\.isShallow) {
             options.pixelFormat = options.pixelFormat.shallow
         } else {
             options.dynamicRange = converter.dynamicRange

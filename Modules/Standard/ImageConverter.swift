@@ -68,6 +68,8 @@ public struct ImageConverter: Sendable {
     /// animation further memory for its frames. A conversion that needs more fails with the `ImageEncodingError`
     /// `exceedsLimit`, if possible before any pixel is encoded, and otherwise as soon as the encoded bytes need more.
     public var maximumEncodingByteCount: Int
+    /// Whether samples of more than 8 bits are kept in formats that hold them. Default: true.
+    package var keepsDepth = true
     /// The processors that are applied after the image was resized, in this order. Default: none.
     public var processors: [any ImageProcessing]
     /// The queue of the `async` methods, which limits the conversions that run and wait at the same time. Default:

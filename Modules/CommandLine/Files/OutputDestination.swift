@@ -9,6 +9,8 @@ enum OutputDestination: Sendable {
     case file(String)
     /// A directory, in which files have the names of their images.
     case directory(String)
+    /// Files whose names follow the pattern that ends this path, without its extension.
+    case pattern(String, NamePattern)
 
     /// Parses the value of `--output`: `-` is standard output, the name of a file in an accepted format is a file, and
     /// any other text is a directory. The path of an existing directory and a text that ends with a slash are always
@@ -17,15 +19,20 @@ enum OutputDestination: Sendable {
     /// - Parameters:
     ///   - text: The value of the option.
     ///   - formats: The names of the accepted formats, for messages, or nil if only a directory is accepted.
+    ///   - takesPattern: Whether the last part of a path may be a pattern of names of images. Default: false.
     ///   - isFile: Returns whether a text is the name of a file in an accepted format. Default: returns false for every
     ///     text.
     /// - Throws: ``UsageError`` if the text has the file extension of an image but not of an accepted format. Such a
     ///   text is unlikely to mean a directory.
-    init(_ text: String, formats: String? = nil, isFile: (String) -> Bool = { _ in false }) throws {
+    init(
+        _ text: String, formats: String? = nil, takesPattern: Bool = false, isFile: (String) -> Bool = { _ in false }
+    ) throws {
         if text == "-" {
             self = .standardOutput
         } else if Self.isDirectory(text) {
             self = .directory(text)
+        } else if takesPattern, NamePattern.isPattern(PathParts.name(of: text)) {
+            self = try Self.pattern(text)
         } else if isFile(text) {
             self = .file(text)
         } else if ImageFileExtension.isImage(text) {
@@ -35,6 +42,58 @@ enum OutputDestination: Sendable {
             )
         } else {
             self = .directory(text)
+        }
+    }
+
+    private static func pattern(_ text: String) throws -> Self {
+        let name = PathParts.name(of: text)
+        if OutputFormat(fileName: name) != nil, let dot = name.lastIndex(of: ".") {
+            return .pattern(text, NamePattern(String(name[..<dot])))
+        }
+        guard !ImageFileExtension.isImage(name) else {
+            throw UsageError("the extension of '\(text)' does not match \(OutputFormat.names)")
+        }
+        return .pattern(text, NamePattern(name))
+    }
+
+    /// Returns the format that the extension of the file or of the pattern selects, or `given` without one.
+    ///
+    /// - Throws: ``UsageError`` if both are given and differ.
+    func format(or given: OutputFormat?) throws -> OutputFormat? {
+        guard let path, let named = OutputFormat(fileName: path) else { return given }
+        if let given, given != named {
+            throw UsageError("the extension of '\(path)' does not match the format \(given.rawValue)")
+        }
+        return named
+    }
+
+    /// The path of the only file, or of the pattern; otherwise nil.
+    private var path: String? {
+        switch self {
+        case .file(let path), .pattern(let path, _): path
+        case .standardOutput, .directory: nil
+        }
+    }
+
+    /// The pattern of the names of files, or nil for the default.
+    var pattern: NamePattern? {
+        if case .pattern(_, let pattern) = self { pattern } else { nil }
+    }
+
+    /// Checks that files of several images, or of several sizes, have names of their own. Throws ``UsageError`` if they
+    /// do not.
+    func check(imageCount: Int, sizes: [Int]) throws {
+        switch self {
+        case .standardOutput, .file:
+            if imageCount > 1 { throw UsageError("several images need a directory for --output") }
+            if sizes.count > 1 {
+                throw UsageError("several sizes need a directory for --output, or {size} in the name of the file")
+            }
+        case .pattern(_, let pattern):
+            if imageCount > 1, !pattern.hasName { throw UsageError("several images need {name} in --output") }
+            if sizes.count > 1, !pattern.hasSize { throw UsageError("several sizes need {size} in --output") }
+            if sizes.isEmpty, pattern.hasSize { throw UsageError("{size} in --output needs --size") }
+        case .directory: break
         }
     }
 

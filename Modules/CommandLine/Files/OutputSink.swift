@@ -20,12 +20,20 @@ struct OutputSink: Sendable {
     /// - Parameters:
     ///   - data: The bytes to write.
     ///   - frame: The index of the frame, or nil for the still image.
+    ///   - size: The index of the size among those of the job. Default: 0.
+    /// - Returns: The path that messages and results show: `-` for standard output.
     /// - Throws: ``OutputError`` if the bytes cannot be written.
-    func write(_ data: Data, frame: Int?) throws {
+    @discardableResult
+    func write(_ data: Data, frame: Int?, size: Int = 0) throws -> String {
         switch target {
-        case .standardOutput: try Console.output(data)
-        case .file(let file, _): try file.append(data)
-        case .directory(let directory): try directory.write(data, named: names.name(index, frame: frame))
+        case .standardOutput:
+            try Console.output(data)
+            return "-"
+        case .file(let file, let path):
+            try file.append(data)
+            return path
+        case .directory(let directory):
+            return try directory.write(data, named: names.name(index, frame: frame, size: size))
         }
     }
 
@@ -39,36 +47,41 @@ struct OutputSink: Sendable {
     func finish() throws {
         if case .file(let file, _) = target { try file.finish() }
     }
-
-    /// Returns the path that messages and results show for the file of a frame, or of the still image if `frame` is
-    /// nil. Returns `-` for standard output.
-    func path(frame: Int?) -> String {
-        switch target {
-        case .standardOutput: "-"
-        case .file(_, let path): path
-        case .directory(let directory): directory.path(of: names.name(index, frame: frame))
-        }
-    }
 }
 
 /// The names of the output files, which are unique.
 struct FileNames: Sendable {
+    /// The names without extensions: those of all sizes of the first image, then those of the next one.
     private let stems: [String]
+    private let sizeCount: Int
     private let ending: String
 
     /// Creates names from the names of the images.
-    init(of images: ImageList, fileExtension: String) {
+    ///
+    /// - Parameters:
+    ///   - images: The images.
+    ///   - sizes: The sizes of the files of each image, or none for one file whose size is not part of its name.
+    ///   - pattern: The pattern of the names. Default: nil, for the image's name, with the size if there are several.
+    ///   - fileExtension: The extension of all files, without a dot.
+    init(of images: ImageList, sizes: [Int] = [], pattern: NamePattern? = nil, fileExtension: String) {
+        let pattern = pattern ?? (sizes.count > 1 ? .nameAndSize : .name)
+        let sizes: [Int?] = sizes.isEmpty ? [nil] : sizes
         var names = UniqueNames()
-        stems = images.indices.map { names.unique(images[$0].fileStem) }
+        stems = images.indices.flatMap { index in
+            let stem = images[index].fileStem
+            return sizes.map { names.unique(pattern.text(name: stem, size: $0)) }
+        }
+        sizeCount = sizes.count
         ending = ".\(fileExtension)"
     }
 
-    /// Returns the name of the file of an image, or of one of its frames. The name of a frame's file ends with a plus
-    /// sign and a number before the extension. The name of an image's file never does.
-    func name(_ index: Int, frame: Int?) -> String {
-        guard let frame else { return stems[index] + ending }
+    /// Returns the name of the file of an image in one of its sizes, or of one of its frames. The name of a frame's
+    /// file ends with a plus sign and a number before the extension. The name of an image's file never does.
+    func name(_ index: Int, frame: Int?, size: Int = 0) -> String {
+        let stem = stems[index * sizeCount + size]
+        guard let frame else { return stem + ending }
         let digits = "\(frame)"
-        return "\(stems[index])+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)\(ending)"
+        return "\(stem)+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)\(ending)"
     }
 
     /// Returns the names that the job may write to a directory, so that existing files can be found before the work

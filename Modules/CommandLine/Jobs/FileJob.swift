@@ -12,6 +12,8 @@ struct FileJob: Sendable {
     let maker: any FileMaking
     /// The maximum number of bytes that an encoder, and the encoded bytes, hold at once. Default: no limit.
     var encodingLimit = Int.max
+    /// The maximum duration of making the files of one image, after its bytes were received. Default: no limit.
+    var timeout: Duration?
     /// The maximum number of images processed at once. Default: 8.
     var maxConcurrentImages = 8
     /// Whether existing files are replaced, unless they are among the input images.
@@ -30,11 +32,6 @@ struct FileJob: Sendable {
         case directory(OutputDirectory)
     }
 
-    private struct Outcome: Sendable {
-        var written: WrittenImage
-        var sink: OutputSink
-    }
-
     /// Runs the job. Prints a summary to standard output, unless the files are written there, and one line for each
     /// problem to standard error. In JSON mode, prints the result of each file instead of the summary; the error of an
     /// image is part of its result. The failure of one image does not affect the others.
@@ -46,7 +43,10 @@ struct FileJob: Sendable {
         let target: Target
         let names: FileNames
         do {
-            names = try await files.run { FileNames(of: images, fileExtension: maker.fileExtension) }
+            names = try await files.run {
+                FileNames(
+                    of: images, sizes: maker.sizes, pattern: destination.pattern, fileExtension: maker.fileExtension)
+            }
             target = try await files.run { try self.target(names) }
         } catch {
             if !(interruption?.isRequested ?? false) { report.problem("\(error)") }
@@ -62,7 +62,9 @@ struct FileJob: Sendable {
         let pipeline = ImagePipeline(configuration)
         let tools = FileTools(
             pipeline: pipeline, codecs: configuration.codecs, layers: layers, transfers: transfers, files: files,
-            memory: ByteBudget(limit: configuration.maximumDecodingByteCount), encodingLimit: encodingLimit)
+            memory: ByteBudget(limit: configuration.maximumDecodingByteCount), encodingLimit: encodingLimit,
+            conversions: ImageConversionQueue(maxConcurrentConversions: configuration.maxConcurrentDecodes),
+            timeLimit: TimeLimit(timeout, clock: clock, maxConcurrentImages: configuration.maxConcurrentDecodes))
         let batch = BatchLoad(
             images, maxConcurrentLoads: maxConcurrentImages, interruption: interruption,
             showsProgress: report.showsProgress)
@@ -75,7 +77,7 @@ struct FileJob: Sendable {
             // Separate files are complete already. Waiting for the executor here would let an interruption hide that
             // they were written.
             if !sink.writesSeparateFiles { try await files.run { try sink.finish() } }
-            return Outcome(written: written, sink: sink)
+            return written
         } onResult: { index, result in
             record(result, index, &summary)
         }
@@ -111,6 +113,7 @@ struct FileJob: Sendable {
         case .standardOutput: return .standardOutput
         case .file(let file): (path, name) = OutputDirectory.split(file)
         case .directory(let directory): (path, name) = (directory, nil)
+        case .pattern(let pattern, _): (path, name) = (OutputDirectory.split(pattern).directory, nil)
         }
         let directory = OutputDirectory(path, replaces: replaces, sparing: images.files())
         let all = name.map { [$0] } ?? names.all(in: path, hasFrames: maker.makesFrames)
@@ -128,23 +131,21 @@ struct FileJob: Sendable {
         return OutputSink(target: sinkTarget, names: names, index: index)
     }
 
-    private func record(_ result: Result<Outcome, any Error>, _ index: Int, _ summary: inout FileSummary) {
+    private func record(_ result: Result<WrittenImage, any Error>, _ index: Int, _ summary: inout FileSummary) {
         let image = images[index]
         var line = ResultLine(input: image.path)
         switch result {
-        case .success(let outcome):
-            let (written, sink) = (outcome.written, outcome.sink)
+        case .success(let written):
             if written.isComplete {
                 let isSeen = if case .standardOutput = destination { false } else { true }
-                summary.add(written, index, paths: isSeen ? written.frames.map(sink.path) : [])
+                summary.add(written, index, paths: isSeen ? written.files.map(\.path) : [])
                 tally?.add()
             }
-            (line.size, line.layer, line.byteCount) = (written.size, written.layer, written.bytesIn)
-            line.lost = written.losses.map(\.rawValue)
-            line.damage = written.damage
+            (line.layer, line.byteCount, line.damage) = (written.layer, written.bytesIn, written.damage)
             report.damage(written.damage, of: image.name)
-            for frame in written.frames {
-                (line.frame, line.output) = (frame, sink.path(frame: frame))
+            for file in written.files {
+                (line.frame, line.output, line.size) = (file.frame, file.path, file.size)
+                line.lost = file.losses.map(\.rawValue)
                 report.printResult(line)
             }
             let losses = written.losses.filter { !$0.isCommon }.map(\.words)
@@ -175,7 +176,7 @@ private struct FileSummary: Sendable {
         self.paths += paths.map { (index, $0) }
         written += 1
         bytesIn += image.bytesIn
-        bytesOut += image.bytesOut
+        bytesOut += image.files.reduce(0) { $0 + $1.byteCount }
         for loss in image.losses { losses[loss, default: 0] += 1 }
     }
 

@@ -8,7 +8,9 @@ import FoundationEssentials
 protocol FileMaking: Sendable {
     /// The extension of the files' names, without a dot.
     var fileExtension: String { get }
-    /// Whether an image may have a file for each frame.
+    /// The sizes of the files of each image, or none for one file whose size is not an option. Default: none.
+    var sizes: [Int] { get }
+    /// Whether an image may have a file for each frame. Default: false.
     var makesFrames: Bool { get }
     /// Whether each image's losses are reported, and not only the totals.
     var reportsLosses: Bool { get }
@@ -20,20 +22,37 @@ protocol FileMaking: Sendable {
     ) async throws -> WrittenImage
 }
 
+extension FileMaking {
+    var sizes: [Int] { [] }
+
+    var makesFrames: Bool { false }
+}
+
 /// The result of writing the files of an image.
 struct WrittenImage: Sendable {
-    var size: PixelSize
+    var files: [WrittenFile]
     var layer: ImageResponse.Layer
     /// The number of encoded bytes read.
     var bytesIn: Int
-    var bytesOut: Int
-    /// The indices of the written frames; nil stands for the still image. Default: the still image.
-    var frames: [Int?] = [nil]
-    var losses: [Loss] = []
-    /// The damage of the file that was tolerated.
+    /// The damage of the file that was tolerated. Default: none.
     var damage: ImageDamage?
-    /// Whether all frames were written. False after an interruption between frames.
+    /// Whether all frames were written. False after an interruption between frames. Default: true.
     var isComplete = true
+
+    /// The properties that at least one file lacks.
+    var losses: [Loss] { Loss.allCases.filter { loss in files.contains { $0.losses.contains(loss) } } }
+}
+
+/// A file of an image.
+struct WrittenFile: Sendable {
+    /// The path that messages and results show: `-` for standard output.
+    var path: String
+    /// The size in pixels.
+    var size: PixelSize
+    var byteCount: Int
+    /// The index of the frame, or nil for the still image. Default: nil.
+    var frame: Int?
+    var losses: [Loss] = []
 }
 
 /// The tools that file makers share.
@@ -48,17 +67,30 @@ struct FileTools: Sendable {
     let memory: ByteBudget
     /// The maximum number of bytes that an encoder, and the encoded bytes, hold at once.
     let encodingLimit: Int
+    /// The queue of conversions to several files.
+    let conversions: ImageConversionQueue
+    let timeLimit: TimeLimit
 
-    /// Runs `body`, which makes an image of this size and number of frames and encodes it, when the memory for both is
-    /// available. What needs more than the limit of `--max-decoded` runs alone, because the size is that before
-    /// processors.
+    /// Runs `body`, which makes images of these sizes and number of frames and encodes them, when the memory for all is
+    /// available. What needs more than the limit of `--max-decoded` runs alone, because the sizes are those before
+    /// processors. Throws the error of `body`, and ``OutputError`` after the time limit.
     func withMemory<Result: Sendable>(
-        for size: PixelSize, _ format: PixelFormat, frameCount: Int = 1, by encoder: (any ImageEncoding)?,
-        _ body: @Sendable () async throws -> Result
+        for sizes: [PixelSize], _ format: PixelFormat, frameCount: Int = 1, by encoder: (any ImageEncoding)?,
+        _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        let image = PixelBuffer.byteCount(size: size, format: format) ?? .max / 4
-        let encoded = encoder?.encodingByteCount(of: size, format: format, frameCount: frameCount) ?? image
-        return try await memory.withReservation(of: min(image, .max / 4) + min(encoded, .max / 4), body)
+        let byteCount = sizes.reduce(0) { sum, size in
+            let image = PixelBuffer.byteCount(size: size, format: format) ?? .max
+            let encoded = encoder?.encodingByteCount(of: size, format: format, frameCount: frameCount) ?? image
+            return sum.addingClamped(image).addingClamped(encoded)
+        }
+        return try await withMemory(of: min(byteCount, .max / 2), body)
+    }
+
+    /// Runs `body` when the bytes are available. Throws the error of `body`, and ``OutputError`` after the time limit.
+    func withMemory<Result: Sendable>(
+        of byteCount: Int, _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await memory.withReservation(of: byteCount) { try await timeLimit.apply(to: body) }
     }
 
     /// Returns the encoded image. Throws ``/AlcedoCore/ImageEncodingError``, which is `exceedsLimit` if the encoder
@@ -67,10 +99,41 @@ struct FileTools: Sendable {
         try encoder.encode(image, limit: encodingLimit, named: "--max-decoded")
     }
 
+    /// Returns a converter with the codecs and the limits of the job, for several files of one decode.
+    func converter(for original: Original) -> ImageConverter {
+        ImageConverter(
+            codecs: codecs, limits: original.limits, tolerance: original.request.decoding.tolerance,
+            maximumEncodingByteCount: encodingLimit, queue: conversions)
+    }
+
+    /// Writes the variants of an image, one for each size of the job.
+    ///
+    /// - Parameters:
+    ///   - images: The variants.
+    ///   - original: The original bytes of the image.
+    ///   - sink: The destination.
+    ///   - ignored: The losses that are expected. Default: none.
+    /// - Throws: ``OutputError`` if a file cannot be written.
+    func write(
+        _ images: ConvertedImages, of original: Original, into sink: OutputSink, ignoring ignored: Set<Loss> = []
+    ) async throws -> WrittenImage {
+        let written = try await files.run {
+            try images.variants.enumerated().map { index, image in
+                WrittenFile(
+                    path: try sink.write(image.data, frame: nil, size: index), size: image.size,
+                    byteCount: image.data.count, losses: image.losses.filter { !ignored.contains($0) })
+            }
+        }
+        return WrittenImage(
+            files: written, layer: original.layer, bytesIn: original.byteCount, damage: images.damage)
+    }
+
     /// The original bytes of an image, with their properties.
     struct Original: Sendable {
         /// A request with the bytes as its source, so that loading does not fetch them again.
         var request: ImageRequest
+        /// The limits with which the properties were read.
+        var limits: DecodingLimits
         var info: ImageInfo
         var layer: ImageResponse.Layer
         var data: Data
@@ -90,7 +153,8 @@ struct FileTools: Sendable {
         let info = try await files.run { [limits] in try codecs.inspect(data, limits: limits) }
         var inMemory = request
         inMemory.source = .bytes(data, identity: request.originalKey.description)
-        return Original(request: inMemory, info: info, layer: layers.layer(of: request), data: data)
+        return Original(
+            request: inMemory, limits: limits, info: info, layer: layers.layer(of: request), data: data)
     }
 
     /// Runs `body`, which makes files of an image's original bytes. If the bytes turn out to be damaged, removes them
@@ -103,13 +167,7 @@ struct FileTools: Sendable {
             if let damage = written.damage, damage.kind > .harmless { await forget(request) }
             return written
         } catch {
-            let code: ImageDecodingError.Code? =
-                switch error {
-                case let error as ImageDecodingError: error.code
-                case let error as PipelineError: if case .decoding(let code) = error.code { code } else { nil }
-                default: nil
-                }
-            if code?.meansDamage == true { await forget(request) }
+            if error.decodingCode?.meansDamage == true { await forget(request) }
             throw error
         }
     }
@@ -138,6 +196,17 @@ struct FileTools: Sendable {
     }
 }
 
+extension Error {
+    /// The kind of failure of a decoder, or nil for another error.
+    var decodingCode: ImageDecodingError.Code? {
+        switch self {
+        case let error as ImageDecodingError: error.code
+        case let error as PipelineError: if case .decoding(let code) = error.code { code } else { nil }
+        default: nil
+        }
+    }
+}
+
 extension ImageInfo {
     /// The color space that preserves the file's colors: sRGB for inks, for which the output formats have no samples.
     var exactColorSpace: OutputColorSpace { colorModel == .cmyk || colorModel == .ycck ? .sRGB : .embedded }
@@ -154,6 +223,34 @@ extension FileTools {
     func losses(from info: ImageInfo, _ image: DecodedImage, in data: Data) throws -> [Loss] {
         // The limits were applied to the original; the written file needs no limit.
         Loss.between(info, image, try codecs.inspect(data, limits: DecodingLimits(maximumPixelCount: .max)))
+    }
+}
+
+/// The maximum duration of making the files of one image, which `--timeout` sets.
+struct TimeLimit: Sendable {
+    private let timeout: Duration?
+    private let clock: any TimeSource
+    /// The images that are made at once, so that none waits for a thread while its time runs.
+    private let turns: ByteBudget
+
+    /// Creates a limit.
+    ///
+    /// - Parameters:
+    ///   - timeout: The maximum duration, or nil for no limit.
+    ///   - clock: The clock that measures it.
+    ///   - maxConcurrentImages: The number of threads that make images.
+    init(_ timeout: Duration?, clock: any TimeSource, maxConcurrentImages: Int) {
+        (self.timeout, self.clock) = (timeout, clock)
+        turns = ByteBudget(limit: maxConcurrentImages)
+    }
+
+    /// Runs `body`, which makes the files of an image, when a thread is free for it.
+    ///
+    /// - Throws: The error of `body`, and ``OutputError`` after the time is over and `body` has ended.
+    func apply<Result: Sendable>(to body: @escaping @Sendable () async throws -> Result) async throws -> Result {
+        guard let timeout else { return try await body() }
+        let error = OutputError(description: "the image took longer than \(timeout / .seconds(1)) s (--timeout)")
+        return try await turns.withReservation(of: 1) { try await clock.limit(timeout, throwing: error, body) }
     }
 }
 

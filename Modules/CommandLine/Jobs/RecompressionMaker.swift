@@ -15,8 +15,6 @@
 
         var fileExtension: String { format.fileExtension }
 
-        var makesFrames: Bool { false }
-
         var reportsLosses: Bool { true }
 
         func make(
@@ -32,17 +30,16 @@
             let limits = request.decoding.limits
             let needed = try await byteCount(of: original, limits, with: tools)
             try recompressor.check(byteCount: needed)
-            let count = try await tools.memory.withReservation(of: needed) {
+            let file = try await tools.withMemory(of: needed) {
                 try await tools.files.run {
                     let data = try recompressor.convert(
                         format == .jxl ? .compression : .reconstruction, original.data, of: original.info.size,
                         effort: effort, limits: limits)
-                    try sink.write(data, frame: nil)
-                    return data.count
+                    let path = try sink.write(data, frame: nil)
+                    return WrittenFile(path: path, size: original.info.size, byteCount: data.count)
                 }
             }
-            return WrittenImage(
-                size: original.info.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count)
+            return WrittenImage(files: [file], layer: original.layer, bytesIn: original.byteCount)
         }
 
         /// Returns the memory that the recompression holds at its peak, with copies of both files for a worker. What

@@ -1,7 +1,7 @@
 import Alcedo
 import AlcedoProgramSupport
 
-/// The options that fit an image into the square of `--size`.
+/// The options that fit images into the squares of `--size`.
 struct FitOptions: Sendable {
     static let help = """
           --fit NAME              the whole image inside the size (inside, the default); the image around the size, with
@@ -15,10 +15,15 @@ struct FitOptions: Sendable {
 
         """
 
+    /// The accepted sizes.
+    static let range = 1...65_535
+
     private enum Fit: String, CaseIterable {
         case inside, outside, cover, contain, fill
     }
 
+    /// The values of `--size`, in order.
+    private(set) var sizes: [Int] = []
     private var fit: Fit?
     private var position: ImageProcessors.Anchor?
     private var isSmart = false
@@ -26,6 +31,7 @@ struct FitOptions: Sendable {
     /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
+        case "--size": try add(arguments.number(of: option, in: Self.range))
         case "--fit":
             let name = try arguments.value(of: option)
             guard let named = Fit(rawValue: name) else {
@@ -33,21 +39,29 @@ struct FitOptions: Sendable {
                 throw UsageError("invalid value of --fit '\(name)'; available: \(names)")
             }
             fit = named
-        case "--position": position = try Self.position(arguments.value(of: option))
+        case "--position":
+            let text = try arguments.value(of: option)
+            guard let anchor = PositionArgument.position(text), anchor != .smart else {
+                throw UsageError(
+                    "invalid value of --position '\(text)'; it is a name such as topLeft, or two percentages")
+            }
+            position = anchor
         case "--smart": isSmart = true
         default: return false
         }
         return true
     }
 
-    private static func position(_ text: String) throws -> ImageProcessors.Anchor {
-        guard let anchor = PositionArgument.position(text), anchor != .smart else {
-            throw UsageError("invalid value of --position '\(text)'; it is a name such as topLeft, or two percentages")
-        }
-        return anchor
+    /// Adds a size. Throws ``UsageError`` if it is one of the sizes already.
+    mutating func add(_ size: Int) throws {
+        if sizes.contains(size) { throw UsageError("--size \(size) is repeated") }
+        sizes.append(size)
     }
 
     private var effectiveFit: Fit { fit ?? (isSmart || position != nil ? .cover : .inside) }
+
+    /// The option that needs a size, or nil if none was given.
+    var styleOption: String? { fit != nil ? "--fit" : position != nil ? "--position" : isSmart ? "--smart" : nil }
 
     /// Checks that the options agree. Throws ``UsageError`` if they do not.
     func check() throws {
@@ -56,11 +70,13 @@ struct FitOptions: Sendable {
         if position != nil, effectiveFit != .cover, effectiveFit != .contain {
             throw UsageError("--position needs --fit cover or contain")
         }
+        if sizes.isEmpty, let styleOption { throw UsageError("\(styleOption) needs --size") }
     }
 
-    /// Returns the processor that fits an image into a size.
-    func processor(_ size: PixelSize) -> ImageProcessors.BuiltIn {
-        switch effectiveFit {
+    /// Returns the processor that fits an image into the square of a size.
+    func processor(_ side: Int) -> ImageProcessors.BuiltIn {
+        let size = PixelSize(width: side, height: side)
+        return switch effectiveFit {
         case .inside: .resize(fitting: size)
         case .outside: .resize(filling: size)
         case .cover: .resize(covering: size, at: isSmart ? .smart : position ?? .center)
@@ -69,14 +85,53 @@ struct FitOptions: Sendable {
         }
     }
 
-    /// Returns a size that is at least as large as that of each image that the processor makes of an image of size
-    /// `source`.
-    func maximumSize(_ size: PixelSize, of source: PixelSize) -> PixelSize {
-        switch effectiveFit {
-        case .contain: size
-        case .inside, .fill: PixelSize(width: min(size.width, source.width), height: min(size.height, source.height))
-        // A smart crop needs the whole resized image.
-        case .outside, .cover: source.scaled(to: size, mode: .fill)
+    /// Returns sizes that are at least as large as those of the images that the processors make of an image of size
+    /// `source`, or this size without `--size`.
+    func maximumSizes(of source: PixelSize) -> [PixelSize] {
+        guard !sizes.isEmpty else { return [source] }
+        return sizes.map { side in
+            switch effectiveFit {
+            case .contain: PixelSize(width: side, height: side)
+            case .inside, .fill: PixelSize(width: min(side, source.width), height: min(side, source.height))
+            // A smart crop needs the whole resized image.
+            case .outside, .cover: source.scaled(to: PixelSize(width: side, height: side), mode: .fill)
+            }
         }
+    }
+}
+
+/// The form of the files that a command writes: their sizes, processors, encoder and metadata.
+struct OutputForm: Sendable {
+    let fit: FitOptions
+    /// The processors applied after resizing, in order.
+    let processors: [any ImageProcessing]
+    let encoder: any ImageEncoding
+    let metadata: MetadataPolicy
+    /// The resolution to write, or nil for the one that the policy keeps.
+    let resolution: ImageResolution?
+
+    /// The processors of the only file of an image.
+    var allProcessors: [any ImageProcessing] { fit.sizes.first.map { [fit.processor($0)] + processors } ?? processors }
+
+    /// Converts an image to one file for each size, with one decode.
+    ///
+    /// - Parameters:
+    ///   - original: The original bytes of the image.
+    ///   - colorSpace: The color space of the files.
+    ///   - keepsAnimation: Whether an animation stays one. Otherwise, its first frame is converted.
+    ///   - keepsDepth: Whether samples of more than 8 bits are kept, if the format holds them.
+    ///   - tools: The tools of the job.
+    func variants(
+        of original: FileTools.Original, in colorSpace: OutputColorSpace, keepsAnimation: Bool, keepsDepth: Bool,
+        with tools: FileTools
+    ) async throws -> ConvertedImages {
+        var converter = tools.converter(for: original)
+        converter.keepsDepth = keepsDepth
+        (converter.metadata, converter.resolution) = (metadata, resolution)
+        converter.colorSpace = colorSpace
+        converter.processors = processors
+        if !keepsAnimation, original.info.frameCount > 1 { converter.processors.append(.firstFrame) }
+        return try await converter.convert(
+            original.data, to: fit.sizes.map { ImageConverter.Variant(fit.processor($0), encoder) })
     }
 }

@@ -67,7 +67,7 @@ struct ImageOptions: Sendable {
             configuration, interruption in
             await FileJob(
                 title: title, images: images, configuration: configuration, destination: destination, maker: maker,
-                encodingLimit: inputs.encodingLimit, maxConcurrentImages: jobs,
+                encodingLimit: inputs.encodingLimit, timeout: stack.network.timeout, maxConcurrentImages: jobs,
                 replaces: writing.replaces, report: writing.report, interruption: interruption, tally: tally
             ).run()
         }

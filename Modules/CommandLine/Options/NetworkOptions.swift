@@ -17,8 +17,9 @@ struct NetworkOptions: Sendable {
           --max-connections-per-host N
                                   download at most N images at once from one host (default: no separate limit)
           --retry N               retry a failed download up to N times, with increasing delays (default: 0)
-          --timeout SECONDS       limit the seconds until the first byte and between received bytes; decimals are
-                                  allowed (default: 15)
+          --timeout SECONDS       limit the seconds until the first byte and between received bytes (default: 15), and
+                                  those of the decoding and encoding of each image that is written to files (default:
+                                  no limit); decimals are allowed
           --header 'Name: value'  send this header field with each request; may be repeated. A redirect to another
                                   origin keeps only fields that cannot be credentials, such as Accept
           --ca FILE               trust only the certificate authorities in FILE, in PEM
@@ -31,7 +32,7 @@ struct NetworkOptions: Sendable {
     private var connections: Int?
     private var connectionsPerHost: Int?
     private var retries = 0
-    private var timeout: Duration?
+    private(set) var timeout: Duration?
     private var headers: [HeaderOption] = []
     private var authorities: String?
 
