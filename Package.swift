@@ -152,7 +152,7 @@ let package = Package(
                 "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoJXL",
                 "AlcedoPlaceholders", "AlcedoProgramSupport", "AlcedoSandbox", "AlcedoTerminal",
             ],
-            path: "Modules/CommandLine", exclude: ["README.md", "show.png"]),
+            path: "Modules/CommandLine", exclude: ["Packaging", "README.md", "show.png"]),
         .executableTarget(
             name: "thumbnail-server",
             dependencies: [

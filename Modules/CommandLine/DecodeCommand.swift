@@ -72,7 +72,7 @@ struct DecodeCommand: ProgramCommand {
             if images.count > 1 { throw UsageError("several images need a directory for --output") }
         // A single job keeps the images in order.
         case .standardOutput: jobs = 1
-        case .directory, .pattern: break
+        case .directory, .pattern, .sharedThumbnails: break
         }
         let maker = PixelMaker(
             file: file ?? .pam, frame: frame, isShallow: isShallow, processors: options.processors)

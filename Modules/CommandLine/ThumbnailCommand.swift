@@ -7,6 +7,8 @@ struct ThumbnailCommand: ProgramCommand {
     static let help =
         """
         usage: alcedo thumbnail URL|FILE|DIRECTORY... --size N --output DIR [options]
+               alcedo thumbnail --freedesktop FILE|DIRECTORY... [--size N] [options]
+               alcedo thumbnail -s N FILE THUMBNAIL
 
         Writes a thumbnail of each image to DIR under the image's name, with a number after repeated names. Colors are
         converted to sRGB. Of an animation, the first frame is written. An image that fails is reported on standard
@@ -18,44 +20,103 @@ struct ThumbnailCommand: ProgramCommand {
                                   names, as in 'DIR/{name}-{size}.webp', whose extension selects the format
           --format NAME           write \(OutputFormat.names) (default: jpeg)
           --quality Q             set the quality of \(OutputFormat.lossyNames), from 1 to 100 (default: 80\(OutputFormat.ownQuality))
+          --freedesktop           write thumbnails of files to the directories that the programs of a desktop share,
+                                  $XDG_CACHE_HOME/thumbnails, as freedesktop.org specifies them; N is 128, 256, 512 or
+                                  1024 (default: 128 and 256). Current thumbnails are kept, and files that could not be
+                                  read are not tried again, unless --force is given
+          -s N                    write a thumbnail of at most N x N pixels of FILE to THUMBNAIL, in PNG, as a desktop
+                                  calls a thumbnailer; an existing file is replaced
 
         """ + FitOptions.help + EncodingOptions.help(writesAnimations: false) + ImageOptions.help(jobs: 8)
+
+    /// The sizes that `--freedesktop` makes by default.
+    private static let sharedSizes = [128, 256]
+    /// The options that change the form of thumbnails, in addition to those of encoders.
+    private static let formOptions: Set = ["--output", "-o", "--fit", "--position", "--smart", "--processor"]
 
     private var fit = FitOptions()
     private var encoding = EncodingOptions(writesAnimations: false)
     private var options = ImageOptions()
+    /// The option that gives thumbnails the form that desktops expect, or nil: `--freedesktop` or `-s`.
+    private var desktopOption: String?
+    /// The first option that changes the form of thumbnails.
+    private var formOption: String?
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
-        try fit.take(option, from: &arguments) || encoding.take(option, from: &arguments)
-            || options.take(option, from: &arguments)
+        if Self.formOptions.contains(option) { formOption = formOption ?? option }
+        switch option {
+        case "-s":
+            desktopOption = option
+            try fit.add(arguments.number(of: option, in: FitOptions.range))
+        case "--freedesktop": desktopOption = desktopOption ?? option
+        default:
+            if try encoding.take(option, from: &arguments) {
+                formOption = formOption ?? option
+                return true
+            }
+            return try fit.take(option, from: &arguments) || options.take(option, from: &arguments)
+        }
+        return true
     }
 
     mutating func finish(_ words: [String]) throws {
-        try options.finish(words, for: Self.name, takesStandardOutput: false)
-        try fit.check()
+        if let desktopOption {
+            if let formOption { throw UsageError("\(desktopOption) does not support \(formOption)") }
+            try desktopOption == "-s" ? finishThumbnailer(words) : finishShared(words)
+        } else {
+            try options.finish(words, for: Self.name, takesStandardOutput: false)
+            try fit.check()
+        }
         _ = try (maker, destination)
         try destination.check(imageCount: 1, sizes: fit.sizes)
     }
 
-    private var destination: OutputDestination {
-        get throws { try OutputDestination(options.requiredOutput(for: Self.name), takesPattern: true) }
+    private mutating func finishThumbnailer(_ words: [String]) throws {
+        guard fit.sizes.count == 1 else { throw UsageError("-s does not support --size") }
+        try options.finishThumbnailer(words)
     }
 
-    private var maker: ThumbnailMaker {
+    private mutating func finishShared(_ words: [String]) throws {
+        try options.finish(words, for: Self.name, takesStandardOutput: false)
+        if fit.sizes.isEmpty { fit = fit.with(sizes: Self.sharedSizes) }
+        if let size = fit.sizes.first(where: { SharedThumbnails.directories[$0] == nil }) {
+            throw UsageError("--freedesktop needs a size of 128, 256, 512 or 1024, not \(size)")
+        }
+    }
+
+    private var destination: OutputDestination {
         get throws {
-            if fit.sizes.isEmpty { throw UsageError("thumbnail needs --size") }
-            let format = try destination.format(or: encoding.format) ?? .jpeg
-            return ThumbnailMaker(
-                form: OutputForm(
-                    fit: fit, processors: options.processors,
-                    encoder: try encoding.encoder(of: format, defaultQuality: 80), metadata: encoding.metadata,
-                    resolution: encoding.resolution),
-                fileExtension: format.fileExtension)
+            switch desktopOption {
+            case "-s": .file(try options.requiredOutput(for: Self.name))
+            case "--freedesktop": .sharedThumbnails
+            default: try OutputDestination(options.requiredOutput(for: Self.name), takesPattern: true)
+            }
+        }
+    }
+
+    private var maker: any FileMaking {
+        get throws {
+            switch desktopOption {
+            case "-s": return DesktopThumbnailMaker(fit: fit, shared: nil, replaces: true)
+            case "--freedesktop":
+                return DesktopThumbnailMaker(
+                    fit: fit, shared: try SharedThumbnails(), replaces: options.writing.replaces)
+            default:
+                if fit.sizes.isEmpty { throw UsageError("thumbnail needs --size") }
+                let format = try destination.format(or: encoding.format) ?? .jpeg
+                return ThumbnailMaker(
+                    form: OutputForm(
+                        fit: fit, processors: options.processors,
+                        encoder: try encoding.encoder(of: format, defaultQuality: 80), metadata: encoding.metadata,
+                        resolution: encoding.resolution),
+                    fileExtension: format.fileExtension)
+            }
         }
     }
 
     func run() async throws -> ExitStatus {
         let (destination, maker) = (try destination, try maker)
+        if case .sharedThumbnails = destination { try SharedThumbnails().prepare(fit.sizes) }
         let images = try await options.images()
         try destination.check(imageCount: images.count, sizes: fit.sizes)
         return try await options.run("thumbnails", images, to: destination, by: maker, jobs: options.jobs ?? 8)

@@ -11,6 +11,8 @@ enum OutputDestination: Sendable {
     case directory(String)
     /// Files whose names follow the pattern that ends this path, without its extension.
     case pattern(String, NamePattern)
+    /// The directories of thumbnails that desktops share, with names by the specification.
+    case sharedThumbnails
 
     /// Parses the value of `--output`: `-` is standard output, the name of a file in an accepted format is a file, and
     /// any other text is a directory. The path of an existing directory and a text that ends with a slash are always
@@ -71,7 +73,7 @@ enum OutputDestination: Sendable {
     private var path: String? {
         switch self {
         case .file(let path), .pattern(let path, _): path
-        case .standardOutput, .directory: nil
+        case .standardOutput, .directory, .sharedThumbnails: nil
         }
     }
 
@@ -93,7 +95,7 @@ enum OutputDestination: Sendable {
             if imageCount > 1, !pattern.hasName { throw UsageError("several images need {name} in --output") }
             if sizes.count > 1, !pattern.hasSize { throw UsageError("several sizes need {size} in --output") }
             if sizes.isEmpty, pattern.hasSize { throw UsageError("{size} in --output needs --size") }
-        case .directory: break
+        case .directory, .sharedThumbnails: break
         }
     }
 

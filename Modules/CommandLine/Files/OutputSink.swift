@@ -8,6 +8,8 @@ struct OutputSink: Sendable {
         /// A single file, to which frames are appended.
         case file(OutputFile, path: String)
         case directory(OutputDirectory)
+        /// No file: the maker has directories of its own.
+        case none
     }
 
     let target: Target
@@ -34,12 +36,16 @@ struct OutputSink: Sendable {
             return path
         case .directory(let directory):
             return try directory.write(data, named: names.name(index, frame: frame, size: size))
+        case .none: throw OutputError(description: "the job has no output directory")
         }
     }
 
     /// Whether each still image and each frame has its own file, which stays complete if a later write fails.
     var writesSeparateFiles: Bool {
-        if case .directory = target { true } else { false }
+        switch target {
+        case .directory, .none: true
+        case .standardOutput, .file: false
+        }
     }
 
     /// Completes a single output file, after the last write. Does nothing for other targets. Throws ``OutputError`` if

@@ -30,6 +30,7 @@ struct FileJob: Sendable {
         case standardOutput
         case file(OutputDirectory, name: String)
         case directory(OutputDirectory)
+        case none
     }
 
     /// Runs the job. Prints a summary to standard output, unless the files are written there, and one line for each
@@ -111,6 +112,7 @@ struct FileJob: Sendable {
         let (path, name): (String, String?)
         switch destination {
         case .standardOutput: return .standardOutput
+        case .sharedThumbnails: return .none
         case .file(let file): (path, name) = OutputDirectory.split(file)
         case .directory(let directory): (path, name) = (directory, nil)
         case .pattern(let pattern, _): (path, name) = (OutputDirectory.split(pattern).directory, nil)
@@ -127,6 +129,7 @@ struct FileJob: Sendable {
             case .standardOutput: .standardOutput
             case .file(let directory, let name): .file(try directory.file(named: name), path: directory.path(of: name))
             case .directory(let directory): .directory(directory)
+            case .none: .none
             }
         return OutputSink(target: sinkTarget, names: names, index: index)
     }
@@ -138,7 +141,8 @@ struct FileJob: Sendable {
         case .success(let written):
             if written.isComplete {
                 let isSeen = if case .standardOutput = destination { false } else { true }
-                summary.add(written, index, paths: isSeen ? written.files.map(\.path) : [])
+                let paths = isSeen ? written.files.filter { !$0.isKept }.map(\.path) : []
+                summary.add(written, index, paths: paths)
                 tally?.add()
             }
             (line.layer, line.byteCount, line.damage) = (written.layer, written.bytesIn, written.damage)
@@ -168,13 +172,14 @@ private struct FileSummary: Sendable {
     /// The files that were written, with the indices of their images.
     private(set) var paths: [(index: Int, path: String)] = []
     private var written = 0
+    private var kept = 0
     private var bytesIn = 0
     private var bytesOut = 0
     private var losses: [Loss: Int] = [:]
 
     mutating func add(_ image: WrittenImage, _ index: Int, paths: [String]) {
         self.paths += paths.map { (index, $0) }
-        written += 1
+        if image.isKept { kept += 1 } else { written += 1 }
         bytesIn += image.bytesIn
         bytesOut += image.files.reduce(0) { $0 + $1.byteCount }
         for loss in image.losses { losses[loss, default: 0] += 1 }
@@ -195,8 +200,8 @@ private struct FileSummary: Sendable {
     ///   - duration: The duration of the job.
     func text(_ title: String, in duration: Duration) -> String {
         let lost = Loss.allCases.compactMap { loss in losses[loss].map { "\(loss.words) of \($0)" } }
-        return "\(title): \(written) written, \(problems.count) failed, \(bytesIn) bytes in, \(bytesOut) bytes out, "
-            + "\(RunDuration(duration).text(for: written))\n"
+        return "\(title): \(written) written, \(problems.count) failed, \(kept > 0 ? "\(kept) kept, " : "")"
+            + "\(bytesIn) bytes in, \(bytesOut) bytes out, \(RunDuration(duration).text(for: written))\n"
             + (lost.isEmpty ? "" : "not kept: \(lost.joined(separator: ", "))\n")
     }
 }

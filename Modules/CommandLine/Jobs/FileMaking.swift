@@ -39,6 +39,9 @@ struct WrittenImage: Sendable {
     /// Whether all frames were written. False after an interruption between frames. Default: true.
     var isComplete = true
 
+    /// Whether every file had been written by an earlier run and is kept.
+    var isKept: Bool { !files.isEmpty && files.allSatisfy(\.isKept) }
+
     /// The properties that at least one file lacks.
     var losses: [Loss] { Loss.allCases.filter { loss in files.contains { $0.losses.contains(loss) } } }
 }
@@ -47,12 +50,14 @@ struct WrittenImage: Sendable {
 struct WrittenFile: Sendable {
     /// The path that messages and results show: `-` for standard output.
     var path: String
-    /// The size in pixels.
-    var size: PixelSize
+    /// The size in pixels, or nil for a file that is kept.
+    var size: PixelSize?
     var byteCount: Int
     /// The index of the frame, or nil for the still image. Default: nil.
     var frame: Int?
     var losses: [Loss] = []
+    /// Whether an earlier run has written the file. Default: false.
+    var isKept = false
 }
 
 /// The tools that file makers share.

@@ -58,6 +58,13 @@ struct FitOptions: Sendable {
         sizes.append(size)
     }
 
+    /// Returns the same options with other sizes.
+    func with(sizes: [Int]) -> FitOptions {
+        var options = self
+        options.sizes = sizes
+        return options
+    }
+
     private var effectiveFit: Fit { fit ?? (isSmart || position != nil ? .cover : .inside) }
 
     /// The option that needs a size, or nil if none was given.

@@ -45,6 +45,18 @@ struct ImageOptions: Sendable {
         if writing.report.isJSON { throw UsageError("--json and --output - cannot both use standard output") }
     }
 
+    /// Parses the arguments of a desktop's thumbnailer: the path of an image, and that of the thumbnail, which is
+    /// replaced. Nothing is cached. Throws ``UsageError`` if there are other arguments.
+    mutating func finishThumbnailer(_ words: [String]) throws {
+        guard words.count == 2, !words.contains("-"), output == nil else {
+            throw UsageError("-s needs the path of one image and the path of its thumbnail, without --output")
+        }
+        try inputs.take([words[0]], for: "-s")
+        output = words[1]
+        stack.disableCache()
+        writing.allowReplacement()
+    }
+
     /// Returns the value of `--output`. Throws ``UsageError`` if the option is missing.
     func requiredOutput(for command: String) throws -> String {
         guard let output else { throw UsageError("\(command) needs --output") }
@@ -87,6 +99,9 @@ struct WritingOptions: Sendable {
     private(set) var reporting = ReportOptions()
 
     var report: JobReport { reporting.report }
+
+    /// Lets existing files be replaced, as `--force` does.
+    mutating func allowReplacement() { replaces = true }
 
     /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {

@@ -28,6 +28,9 @@ struct StackOptions: Sendable {
         return true
     }
 
+    /// Turns off the cache on disk, as `--no-cache` does.
+    mutating func disableCache() { cache = nil }
+
     /// Creates the pipeline configuration and runs an interruptible job with it.
     ///
     /// - Parameters:

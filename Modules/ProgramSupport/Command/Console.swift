@@ -126,7 +126,7 @@ package struct OutputError: Error, CustomStringConvertible {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - number: The value of `errno`.
-    init(path: String, number: Int32) {
+    package init(path: String, number: Int32) {
         self.init(description: "cannot write \(path): \(String(cString: strerror(number)))")
     }
 }

@@ -1,4 +1,4 @@
-import AlcedoLibc
+package import AlcedoLibc
 package import AlcedoRuntime
 package import FoundationEssentials
 
@@ -124,14 +124,16 @@ package final class OutputFile: Sendable {
     /// - Parameters:
     ///   - path: The path of the complete file. Its directory must exist.
     ///   - replaces: Whether an existing file is replaced.
+    ///   - permissions: The permissions of the file, without those that the umask removes. Default: nil, those of the
+    ///     file that is replaced, with its owner, or else those of any new file.
     /// - Throws: ``OutputError`` if the file cannot be created.
-    init(path: String, replaces: Bool) throws(OutputError) {
+    package init(path: String, replaces: Bool, permissions: mode_t? = nil) throws(OutputError) {
         self.path = path
         self.replaces = replaces
         let directory = OutputDirectory.split(path).directory
         var hiddenPath: String?
-        let owner = replaces ? FileOwner(of: path) : nil
-        let mode = owner?.firstMode ?? 0o666
+        let owner = replaces && permissions == nil ? FileOwner(of: path) : nil
+        let mode = permissions ?? owner?.firstMode ?? 0o666
         var file = open(directory, Self.nameless | O_WRONLY | O_CLOEXEC, mode)
         if file < 0, errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT {
             let hidden = Self.hiddenPath(beside: path)
