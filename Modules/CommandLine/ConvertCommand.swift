@@ -114,17 +114,19 @@ private struct ConversionMaker: FileMaking {
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let original = try await tools.original(request, progress: progress)
+        guard sizes.count < 2 else {
+            let images = try await form.variants(
+                of: original, in: original.info.exactColorSpace, keepsAnimation: true, keepsDepth: true, with: tools)
+            return try await tools.write(images, of: original, into: sink)
+        }
         let encoder = form.metadata.encoder(
             form.encoder, for: original.info, in: original.info.exactColorSpace, isUpright: true,
             resolution: form.resolution)
         return try await tools.withMemory(
-            for: form.fit.maximumSizes(of: original.info.uprightSize), original.info.exactFormat,
+            for: form.fit.maximumSize(of: original.info.uprightSize), original.info.exactFormat,
             frameCount: format.holdsAnimations ? original.info.frameCount : 1, by: encoder
         ) {
-            guard sizes.count > 1 else { return try await write(original, by: encoder, with: tools, into: sink) }
-            let images = try await form.variants(
-                of: original, in: original.info.exactColorSpace, keepsAnimation: true, keepsDepth: true, with: tools)
-            return try await tools.write(images, of: original, into: sink)
+            try await write(original, by: encoder, with: tools, into: sink)
         }
     }
 

@@ -100,7 +100,7 @@ private struct PixelMaker: FileMaking {
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let original = try await tools.original(request, progress: progress)
-        return try await tools.withMemory(for: [original.info.uprightSize], original.info.exactFormat, by: nil) {
+        return try await tools.withMemory(for: original.info.uprightSize, original.info.exactFormat, by: nil) {
             try await write(original, with: tools, into: sink)
         }
     }

@@ -137,14 +137,16 @@ private struct ThumbnailMaker: FileMaking {
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let original = try await tools.original(request, progress: progress)
-        return try await tools.withMemory(
-            for: form.fit.maximumSizes(of: original.info.uprightSize), original.info.exactFormat, by: form.encoder
-        ) {
-            guard sizes.count > 1 else { return try await write(original, with: tools, into: sink) }
+        guard sizes.count < 2 else {
             let images = try await form.variants(
                 of: original, in: .sRGB, keepsAnimation: false, keepsDepth: original.info.colorModel.isGray,
                 with: tools)
             return try await tools.write(images, of: original, into: sink, ignoring: [.profile])
+        }
+        return try await tools.withMemory(
+            for: form.fit.maximumSize(of: original.info.uprightSize), original.info.exactFormat, by: form.encoder
+        ) {
+            try await write(original, with: tools, into: sink)
         }
     }
 

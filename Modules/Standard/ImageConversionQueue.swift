@@ -1,6 +1,6 @@
 import AlcedoCore
 public import AlcedoPipeline
-import AlcedoRuntime
+package import AlcedoRuntime
 public import FoundationEssentials
 
 /// The limits of conversions that run and wait at the same time. Converters with the same queue share its limits.
@@ -43,6 +43,18 @@ public final class ImageConversionQueue: Sendable {
         self.maxConcurrentConversions = max(1, maxConcurrentConversions)
         self.maximumWaitingCount = max(0, maximumWaitingCount)
         budget = pipeline?.decodingBudget
+        executor = BlockingExecutor(name: "alcedo.convert", maxConcurrent: self.maxConcurrentConversions)
+    }
+
+    /// Creates a queue without a limit of waiting conversions, whose conversions share a budget of memory.
+    ///
+    /// - Parameters:
+    ///   - maxConcurrentConversions: The maximum number of conversions that run at the same time.
+    ///   - budget: The budget. A conversion that needs more than the whole budget runs when nothing else is reserved.
+    package init(maxConcurrentConversions: Int, sharing budget: ByteBudget) {
+        self.maxConcurrentConversions = max(1, maxConcurrentConversions)
+        maximumWaitingCount = .max
+        self.budget = (budget, .max)
         executor = BlockingExecutor(name: "alcedo.convert", maxConcurrent: self.maxConcurrentConversions)
     }
 

@@ -83,6 +83,23 @@ struct TimeLimitTests {
         try await second.work.value
     }
 
+    @Test func `a result that ends after an interruption counts`() async throws {
+        let clock = ManualClock()
+        let limit = TimeLimit(.seconds(3), clock: clock, maxConcurrentImages: 1)
+        let work = Task {
+            try await limit.apply {
+                // A stream without elements ends when its task is canceled.
+                for await _ in AsyncStream<Never>.makeStream().stream {}
+                return "written"
+            }
+        }
+        try await clock.waitForSleepers(count: 1)
+
+        work.cancel()
+
+        #expect(try await work.value == "written")
+    }
+
     @Test func `the option limits decoding and encoding, and the status is 1`() async throws {
         let alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
         let files = ["dunes.jpg", "clouds.jpg"].map(SampleImages.path)

@@ -61,11 +61,13 @@ struct FileJob: Sendable {
         let transfers = TransferProgressObserver(configuration.downloader)
         configuration.downloader = transfers
         let pipeline = ImagePipeline(configuration)
+        let memory = ByteBudget(limit: configuration.maximumDecodingByteCount)
+        let concurrency = configuration.maxConcurrentDecodes
         let tools = FileTools(
             pipeline: pipeline, codecs: configuration.codecs, layers: layers, transfers: transfers, files: files,
-            memory: ByteBudget(limit: configuration.maximumDecodingByteCount), encodingLimit: encodingLimit,
-            conversions: ImageConversionQueue(maxConcurrentConversions: configuration.maxConcurrentDecodes),
-            timeLimit: TimeLimit(timeout, clock: clock, maxConcurrentImages: configuration.maxConcurrentDecodes))
+            memory: memory, encodingLimit: encodingLimit,
+            conversions: ImageConversionQueue(maxConcurrentConversions: concurrency, sharing: memory),
+            timeLimit: TimeLimit(timeout, clock: clock, maxConcurrentImages: concurrency))
         let batch = BatchLoad(
             images, maxConcurrentLoads: maxConcurrentImages, interruption: interruption,
             showsProgress: report.showsProgress)

@@ -72,23 +72,20 @@ struct FileTools: Sendable {
     let memory: ByteBudget
     /// The maximum number of bytes that an encoder, and the encoded bytes, hold at once.
     let encodingLimit: Int
-    /// The queue of conversions to several files.
+    /// The queue of conversions to several files, which share ``memory``.
     let conversions: ImageConversionQueue
     let timeLimit: TimeLimit
 
-    /// Runs `body`, which makes images of these sizes and number of frames and encodes them, when the memory for all is
-    /// available. What needs more than the limit of `--max-decoded` runs alone, because the sizes are those before
+    /// Runs `body`, which makes an image of this size and number of frames and encodes it, when the memory for both is
+    /// available. What needs more than the limit of `--max-decoded` runs alone, because the size is that before
     /// processors. Throws the error of `body`, and ``OutputError`` after the time limit.
     func withMemory<Result: Sendable>(
-        for sizes: [PixelSize], _ format: PixelFormat, frameCount: Int = 1, by encoder: (any ImageEncoding)?,
+        for size: PixelSize, _ format: PixelFormat, frameCount: Int = 1, by encoder: (any ImageEncoding)?,
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        let byteCount = sizes.reduce(0) { sum, size in
-            let image = PixelBuffer.byteCount(size: size, format: format) ?? .max
-            let encoded = encoder?.encodingByteCount(of: size, format: format, frameCount: frameCount) ?? image
-            return sum.addingClamped(image).addingClamped(encoded)
-        }
-        return try await withMemory(of: min(byteCount, .max / 2), body)
+        let image = PixelBuffer.byteCount(size: size, format: format) ?? .max / 4
+        let encoded = encoder?.encodingByteCount(of: size, format: format, frameCount: frameCount) ?? image
+        return try await withMemory(of: min(image, .max / 4) + min(encoded, .max / 4), body)
     }
 
     /// Runs `body` when the bytes are available. Throws the error of `body`, and ``OutputError`` after the time limit.
@@ -249,13 +246,37 @@ struct TimeLimit: Sendable {
         turns = ByteBudget(limit: maxConcurrentImages)
     }
 
-    /// Runs `body`, which makes the files of an image, when a thread is free for it.
+    /// Runs `body`, which makes the files of an image, when a thread is free for it. Cancels it when the time is over.
+    /// If it ends successfully nevertheless, or after an interruption, its result counts, because files are written.
     ///
-    /// - Throws: The error of `body`, and ``OutputError`` after the time is over and `body` has ended.
+    /// - Throws: The error of `body`, and ``OutputError`` if the time was over when `body` threw it.
     func apply<Result: Sendable>(to body: @escaping @Sendable () async throws -> Result) async throws -> Result {
         guard let timeout else { return try await body() }
-        let error = OutputError(description: "the image took longer than \(timeout / .seconds(1)) s (--timeout)")
-        return try await turns.withReservation(of: 1) { try await clock.limit(timeout, throwing: error, body) }
+        return try await turns.withReservation(of: 1) { try await limit(timeout, body) }
+    }
+
+    private func limit<Result: Sendable>(
+        _ timeout: Duration, _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask { try await body() }
+            group.addTask { [clock] in
+                try? await clock.sleep(for: timeout)
+                return nil
+            }
+            var isOver = false
+            do {
+                while let result = try await group.next() {
+                    // The sleep ends early after an interruption.
+                    if result == nil, !Task.isCancelled { isOver = true }
+                    if result != nil || isOver { group.cancelAll() }
+                    if let result { return result }
+                }
+            } catch {
+                guard isOver else { throw error }
+            }
+            throw OutputError(description: "the image took longer than \(timeout / .seconds(1)) s (--timeout)")
+        }
     }
 }
 

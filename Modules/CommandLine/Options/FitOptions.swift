@@ -92,17 +92,15 @@ struct FitOptions: Sendable {
         }
     }
 
-    /// Returns sizes that are at least as large as those of the images that the processors make of an image of size
-    /// `source`, or this size without `--size`.
-    func maximumSizes(of source: PixelSize) -> [PixelSize] {
-        guard !sizes.isEmpty else { return [source] }
-        return sizes.map { side in
-            switch effectiveFit {
-            case .contain: PixelSize(width: side, height: side)
-            case .inside, .fill: PixelSize(width: min(side, source.width), height: min(side, source.height))
-            // A smart crop needs the whole resized image.
-            case .outside, .cover: source.scaled(to: PixelSize(width: side, height: side), mode: .fill)
-            }
+    /// Returns a size that is at least as large as that of the image that the first processor makes of an image of
+    /// size `source`, or this size without `--size`.
+    func maximumSize(of source: PixelSize) -> PixelSize {
+        guard let side = sizes.first else { return source }
+        return switch effectiveFit {
+        case .contain: PixelSize(width: side, height: side)
+        case .inside, .fill: PixelSize(width: min(side, source.width), height: min(side, source.height))
+        // A smart crop needs the whole resized image.
+        case .outside, .cover: source.scaled(to: PixelSize(width: side, height: side), mode: .fill)
         }
     }
 }
@@ -120,7 +118,7 @@ struct OutputForm: Sendable {
     /// The processors of the only file of an image.
     var allProcessors: [any ImageProcessing] { fit.sizes.first.map { [fit.processor($0)] + processors } ?? processors }
 
-    /// Converts an image to one file for each size, with one decode.
+    /// Converts an image to one file for each size, with one decode, when the memory for it is available.
     ///
     /// - Parameters:
     ///   - original: The original bytes of the image.
@@ -128,6 +126,7 @@ struct OutputForm: Sendable {
     ///   - keepsAnimation: Whether an animation stays one. Otherwise, its first frame is converted.
     ///   - keepsDepth: Whether samples of more than 8 bits are kept, if the format holds them.
     ///   - tools: The tools of the job.
+    /// - Throws: The errors of the converter, and ``OutputError`` after the time limit.
     func variants(
         of original: FileTools.Original, in colorSpace: OutputColorSpace, keepsAnimation: Bool, keepsDepth: Bool,
         with tools: FileTools
@@ -138,7 +137,9 @@ struct OutputForm: Sendable {
         converter.colorSpace = colorSpace
         converter.processors = processors
         if !keepsAnimation, original.info.frameCount > 1 { converter.processors.append(.firstFrame) }
-        return try await converter.convert(
-            original.data, to: fit.sizes.map { ImageConverter.Variant(fit.processor($0), encoder) })
+        let variants = fit.sizes.map { ImageConverter.Variant(fit.processor($0), encoder) }
+        return try await tools.timeLimit.apply { [converter] in
+            try await converter.convert(original.data, to: variants)
+        }
     }
 }

@@ -84,11 +84,8 @@ struct DesktopThumbnailMaker: FileMaking {
         texts["Thumb::Image::Height"] = "\(original.info.uprightSize.height)"
         let form = OutputForm(
             fit: fit, processors: [], encoder: SharedThumbnails.encoder(texts), metadata: .strip, resolution: nil)
-        return try await tools.withMemory(
-            for: fit.maximumSizes(of: original.info.uprightSize), .rgba8, by: form.encoder
-        ) {
-            try await form.variants(of: original, in: .sRGB, keepsAnimation: false, keepsDepth: false, with: tools)
-        }
+        return try await form.variants(
+            of: original, in: .sRGB, keepsAnimation: false, keepsDepth: false, with: tools)
     }
 
     /// Whether an error is one of the file itself, and not of memory, of time or of limits.

@@ -48,8 +48,9 @@ struct SharedThumbnails: Sendable {
 
     private static func create(_ directory: String) throws(OutputError) {
         if mkdir(directory, 0o700) == 0 || errno == EEXIST { return }
+        let number = errno
         let parent = PathParts.directory(of: directory).dropLast()
-        guard errno == ENOENT, !parent.isEmpty else { throw OutputError(path: directory, number: errno) }
+        guard number == ENOENT, !parent.isEmpty else { throw OutputError(path: directory, number: number) }
         try create(String(parent))
         if mkdir(directory, 0o700) != 0, errno != EEXIST { throw OutputError(path: directory, number: errno) }
     }
