@@ -24,11 +24,8 @@ struct TimeLimitTests {
         ) async throws -> WrittenImage {
             guard case .file(let path) = request.source else { throw CancellationError() }
             return try await tools.withMemory(of: 1) {
-                if path.hasSuffix("slow") {
-                    // A stream without elements ends when its task is canceled.
-                    for await _ in AsyncStream<Never>.makeStream().stream {}
-                    try Task.checkCancellation()
-                }
+                // A clock that nobody moves: the sleep ends when its task is canceled.
+                if path.hasSuffix("slow") { try await ManualClock().sleep(for: .seconds(1)) }
                 let output = try await tools.files.run { try sink.write(Data("made".utf8), frame: nil) }
                 return WrittenImage(
                     files: [WrittenFile(path: output, size: PixelSize(width: 1, height: 1), byteCount: 4)],
@@ -88,8 +85,7 @@ struct TimeLimitTests {
         let limit = TimeLimit(.seconds(3), clock: clock, maxConcurrentImages: 1)
         let work = Task {
             try await limit.apply {
-                // A stream without elements ends when its task is canceled.
-                for await _ in AsyncStream<Never>.makeStream().stream {}
+                try? await ManualClock().sleep(for: .seconds(1))
                 return "written"
             }
         }
