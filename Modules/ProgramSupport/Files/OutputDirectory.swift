@@ -1,4 +1,4 @@
-package import AlcedoLibc
+import AlcedoLibc
 package import AlcedoRuntime
 package import FoundationEssentials
 
