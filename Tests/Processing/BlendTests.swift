@@ -9,11 +9,30 @@ import Testing
         let base = Self.makePixels(seed: 31)
         let over = Self.makePixels(seed: 62)
 
-        let result = try ImageProcessors.Overlay(over, mode: mode).process(DecodedImage(pixels: base)).pixels
+        let result = try ImageProcessors.BuiltIn.overlay(over, mode: mode).process(DecodedImage(pixels: base)).pixels
 
         for (x, y) in result.positions {
             let expected = ReferenceBlend.composite(
                 Self.doubles(base.pixel(x, y)), Self.doubles(over.pixel(x, y)), mode)
+            let pixel = Self.doubles(result.pixel(x, y))
+            #expect(abs(pixel[3] - expected[3]) * 65_535 <= 1)
+            for channel in 0..<3 { #expect(abs(pixel[channel] * pixel[3] - expected[channel]) * 65_535 <= 2) }
+        }
+    }
+
+    @Test(arguments: ImageProcessors.CompositingOperator.allCases, [ImageProcessors.BlendMode.normal, .multiply])
+    func `every operator matches the specification's formula for any alpha`(
+        compositing: ImageProcessors.CompositingOperator, mode: ImageProcessors.BlendMode
+    ) throws {
+        let base = Self.makePixels(seed: 31)
+        let over = Self.makePixels(seed: 62)
+
+        let result = try ImageProcessors.BuiltIn.overlay(over, mode: mode, compositing: compositing)
+            .process(DecodedImage(pixels: base)).pixels
+
+        for (x, y) in result.positions {
+            let expected = ReferenceBlend.composite(
+                Self.doubles(base.pixel(x, y)), Self.doubles(over.pixel(x, y)), mode, compositing)
             let pixel = Self.doubles(result.pixel(x, y))
             #expect(abs(pixel[3] - expected[3]) * 65_535 <= 1)
             for channel in 0..<3 { #expect(abs(pixel[channel] * pixel[3] - expected[channel]) * 65_535 <= 2) }
@@ -49,8 +68,8 @@ import Testing
         let tinted = try ImageProcessors.Tint(red, mode: .multiply).process(image).pixels
         let veiled = try ImageProcessors.Tint(PixelColor(red: 255, green: 255, blue: 255, alpha: 128)).process(image)
             .pixels
-        let stamped = try ImageProcessors.Overlay(.pattern(.rgba8)).process(image).pixels
-        let grayStamped = try ImageProcessors.Overlay(.pattern(.gray8)).process(image).pixels
+        let stamped = try ImageProcessors.BuiltIn.overlay(.pattern(.rgba8)).process(image).pixels
+        let grayStamped = try ImageProcessors.BuiltIn.overlay(.pattern(.gray8)).process(image).pixels
 
         #expect(tinted == .make(23, 17, .rgbx8, .opaque) { SIMD4(image.pixels.pixel($0, $1).x, 0, 0, 255) })
         #expect(veiled.format == .gray8)
@@ -77,7 +96,7 @@ import Testing
             return x == 8 && y == 6 ? SIMD4(pixel.x, pixel.y, pixel.z == 0 ? 1 : 0, pixel.w) : pixel
         }
 
-        let result = try ImageProcessors.Overlay(gray, at: .topLeft).process(image).pixels
+        let result = try ImageProcessors.BuiltIn.overlay(gray, at: .topLeft).process(image).pixels
 
         #expect(result.format == .gray8)
         for (x, y) in result.positions where x < 9 && y < 7 {
@@ -88,8 +107,8 @@ import Testing
             let expected = (below * (1 - alpha) + level) * 255
             #expect(abs(Double(result.pixel(x, y).x) - expected) <= 1)
         }
-        #expect(try ImageProcessors.Overlay(tinted, at: .topLeft).process(image).pixels.format == .rgbx8)
-        #expect(try ImageProcessors.Overlay(gray).process(colored).pixels.format == .rgbx8)
+        #expect(try ImageProcessors.BuiltIn.overlay(tinted, at: .topLeft).process(image).pixels.format == .rgbx8)
+        #expect(try ImageProcessors.BuiltIn.overlay(gray).process(colored).pixels.format == .rgbx8)
     }
 
     @Test func `transparent colors of a watermark do not count`() throws {
@@ -98,7 +117,7 @@ import Testing
             x == 0 ? SIMD4(200, 10, 10, 0) : SIMD4(90, 90, 90, 120)
         }
 
-        let result = try ImageProcessors.Overlay(overlay).process(image).pixels
+        let result = try ImageProcessors.BuiltIn.overlay(overlay).process(image).pixels
 
         #expect(result.format == .gray8)
     }
@@ -115,7 +134,7 @@ import Testing
         let base = PixelBuffer.noise(11, 10, .rgbx8, .opaque, seed: 1)
         let over = PixelBuffer.noise(4, 4, .rgba8, .opaque, seed: 2)
 
-        let overlay = ImageProcessors.Overlay(over, at: anchor, x: x, y: y)
+        let overlay = ImageProcessors.BuiltIn.overlay(over, at: anchor, x: x, y: y)
         let result = try overlay.process(DecodedImage(pixels: base)).pixels
 
         let expected = PixelBuffer.make(11, 10, .rgbx8, .opaque) { x, y in
@@ -129,7 +148,7 @@ import Testing
         let base = PixelBuffer.make(1, 1, .rgbx8, .opaque) { _, _ in SIMD4(0, 0, 0, 255) }
         let over = PixelBuffer.make(1, 1, .rgba8, .premultiplied) { _, _ in SIMD4(102, 102, 0, 102) }
 
-        let result = try ImageProcessors.Overlay(over, opacity: 0.5).process(DecodedImage(pixels: base)).pixels
+        let result = try ImageProcessors.BuiltIn.overlay(over, opacity: 0.5).process(DecodedImage(pixels: base)).pixels
 
         #expect(result.pixel(0, 0) == SIMD4(51, 51, 0, 255))
     }
@@ -138,12 +157,12 @@ import Testing
         let pixels = PixelBuffer.pattern(.rgba8)
         let other = PixelBuffer.noise(23, 17, .rgba8, .straight, seed: 1)
 
-        let identifier = ImageProcessors.Overlay(pixels).identifier
-        #expect(identifier == ImageProcessors.Overlay(.pattern(.rgba8)).identifier)
-        #expect(identifier != ImageProcessors.Overlay(other).identifier)
-        #expect(identifier != ImageProcessors.Overlay(pixels, x: 1).identifier)
-        #expect(identifier != ImageProcessors.Overlay(pixels, opacity: 0.9).identifier)
-        #expect(identifier != ImageProcessors.Overlay(pixels.reinterpreted(as: .premultiplied)).identifier)
+        let identifier = ImageProcessors.BuiltIn.overlay(pixels).identifier
+        #expect(identifier == ImageProcessors.BuiltIn.overlay(.pattern(.rgba8)).identifier)
+        #expect(identifier != ImageProcessors.BuiltIn.overlay(other).identifier)
+        #expect(identifier != ImageProcessors.BuiltIn.overlay(pixels, x: 1).identifier)
+        #expect(identifier != ImageProcessors.BuiltIn.overlay(pixels, opacity: 0.9).identifier)
+        #expect(identifier != ImageProcessors.BuiltIn.overlay(pixels.reinterpreted(as: .premultiplied)).identifier)
     }
 
     private static func makePixels(seed: UInt64) -> PixelBuffer {

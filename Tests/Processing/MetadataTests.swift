@@ -87,6 +87,20 @@ import Testing
                 "overlay:23x17,gray8,opaque,"
                     + "25e2c905ab3f1d4a905c394cef4a350f8fb2077db645f3df8a69d6bcf04c8af9,1.0;1.0,-4;3,normal,0.5"
             ),
+            (.overlay([]), "overlay:"),
+            (
+                .overlay([
+                    .init(
+                        PixelBuffer.pattern(.gray8), x: 1, scale: .factor(0.25), isTiled: true, mode: .screen,
+                        compositing: .xor),
+                    .init(PixelBuffer.pattern(.gray8), at: .top, scale: .share(0.5)),
+                ]),
+                "overlay:23x17,gray8,opaque,"
+                    + "25e2c905ab3f1d4a905c394cef4a350f8fb2077db645f3df8a69d6bcf04c8af9,0.5;0.5,1;0,screen,1.0,"
+                    + "resize3:0.25,tiled,xor|23x17,gray8,opaque,"
+                    + "25e2c905ab3f1d4a905c394cef4a350f8fb2077db645f3df8a69d6bcf04c8af9,0.5;0.0,0;0,normal,1.0,"
+                    + "resize3:share 0.5"
+            ),
             (.composition([]), "then()"), (.composition([.flatten(), .orient]), "then(14:flatten:ffffff|6:orient)"),
             (.everyFrame(.orient), "everyframe(orient)"), (.stillImagesOnly(.orient), "stillsonly(orient)"),
             (.firstFrame, "firstframe"),

@@ -36,9 +36,9 @@ import Testing
         case is ImageProcessors.Threshold: return 1 << 16
         default: break
         }
-        guard let overlay = processor.unwrapped as? ImageProcessors.Overlay else { return 3 }
-        return overlay.mode == .colorDodge || overlay.mode == .colorBurn || overlay.mode == .hue
-            || overlay.mode == .saturation ? 60 : 4
+        guard let overlays = processor.unwrapped as? ImageProcessors.Overlays else { return 3 }
+        let dividing: Set<ImageProcessors.BlendMode> = [.colorDodge, .colorBurn, .hue, .saturation]
+        return overlays.overlays.contains { dividing.contains($0.mode) } ? 60 : 4
     }
 
     @Test func `every processor supports images of every format`() throws {
@@ -116,7 +116,9 @@ import Testing
         .gamma(1), .median(size: 1), .sharpen(sigma: 0.1), .sharpen(sigma: 1, flat: 0, jagged: 0),
         .sharpen(sigma: 1, brightening: 0, darkening: 0), .composition([.negate(), .negate()]),
         .overlay(AllProcessors.badge, opacity: 0), .overlay(AllProcessors.badge, x: 999),
-        .overlay(AllProcessors.badge, x: .max, y: .min),
+        .overlay(AllProcessors.badge, x: .max, y: .min), .overlay([]),
+        .overlay(AllProcessors.badge, x: -99, scale: .share(1), compositing: .destinationOut),
+        .overlay(AllProcessors.badge, isTiled: true, compositing: .add, opacity: 0),
         .composition([.flip(.leftAndRight), .flip(.leftAndRight)]),
         .composition([ImageProcessors.Rotate(clockwise: 90), ImageProcessors.Rotate(clockwise: 270)]),
         .composition([.rotate(clockwise: 90), .rotate(clockwise: 90), .rotate(clockwise: 180)]),
@@ -194,6 +196,9 @@ import Testing
             list.append(.circle(border: ImageProcessors.Border(width: value, color: .black)))
             list.append(.overlay(AllProcessors.badge, opacity: value))
             list.append(.overlay(AllProcessors.badge, at: .at(x: 0, y: value)))
+            list.append(.overlay(AllProcessors.badge, scale: .factor(value)))
+            list.append(.overlay(AllProcessors.badge, scale: .share(value), isTiled: true))
+            list.append(.overlay([.init(AllProcessors.badge), .init(AllProcessors.badge, opacity: value)]))
             list.append(.crop(to: PixelSize(width: 2, height: 2), at: .at(x: value, y: 0)))
             list.append(.crop(to: PixelSize(width: 2, height: 2), at: .focus(x: 0.5, y: value)))
             list.append(.resize(covering: PixelSize(width: 2, height: 2), at: .focus(x: value, y: 0.5)))
@@ -225,6 +230,9 @@ import Testing
         list.append(.trim(tolerance: 256))
         list.append(.blur(sigma: 1e300))
         list.append(.overlay(AllProcessors.badge, opacity: 1.01))
+        list.append(.overlay(AllProcessors.badge, scale: .factor(0)))
+        list.append(.overlay(AllProcessors.badge, scale: .share(1.01)))
+        list.append(.overlay(AllProcessors.badge, at: .smart))
         return list
     }()
 
@@ -257,6 +265,11 @@ import Testing
         .sharpen(sigma: 10, flat: 1e6, jagged: 1e6, threshold: 0, brightening: 1e6, darkening: 1e6),
         .circle(border: ImageProcessors.Border(width: 1000, color: AllProcessors.red)),
         .overlay(AllProcessors.badge, x: .min, y: .min),
+        .overlay(AllProcessors.badge, x: .min, y: .max, isTiled: true),
+        .overlay(AllProcessors.badge, x: .max, scale: .factor(.leastNonzeroMagnitude), isTiled: true),
+        .overlay(AllProcessors.badge, x: .max, compositing: .sourceIn),
+        .overlay(AllProcessors.badge, scale: .factor(3_000)),
+        .overlay(AllProcessors.badge, scale: .share(.leastNonzeroMagnitude), compositing: .destinationAtop),
         .pixelClosure(identifier: "nan") { _ in SIMD4(repeating: .nan) },
         .pixelClosure(identifier: "infinite") { _ in SIMD4(.infinity, -.infinity, 1e38, .infinity) },
     ]

@@ -38,17 +38,18 @@ extension ImageProcessors {
     }
 }
 
-/// An operation that blends pixels over other pixels, in straight color from 0 to 1.
+/// An operation that blends pixels with the pixels below them, in straight color from 0 to 1.
 ///
 /// Source: W3C, Compositing and Blending Level 1, §5.8 and §9.
 struct Blending {
     typealias Pixels = UnsafeMutablePointer<SIMD4<Float>>
 
     let mode: ImageProcessors.BlendMode
-    /// Whether the backdrop keeps its alpha, so that nothing is drawn on transparent pixels ("source atop").
-    let keepsAlpha: Bool
+    /// The operator that composites the blended color; nil for a tint. A tint mixes the colors as if the backdrop were
+    /// opaque, and keeps its alpha.
+    let compositing: ImageProcessors.CompositingOperator?
 
-    /// Blends `count` pixels of `source` over the pixels at `base`. `step` is 1, or 0 to use the same source pixel
+    /// Blends `count` pixels of `source` with the pixels at `base`. `step` is 1, or 0 to use the same source pixel
     /// everywhere.
     func blend(_ source: UnsafePointer<SIMD4<Float>>, step: Int, over base: Pixels, count: Int) {
         // The compiler inlines literal closures into the loops. Closures in a variable would be called for each pixel.
@@ -77,16 +78,25 @@ struct Blending {
         _ source: UnsafePointer<SIMD4<Float>>, _ step: Int, _ base: Pixels, _ count: Int,
         _ formula: (_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float>
     ) {
-        for x in 0..<count {
-            let (below, above) = (base[x], source[x &* step])
-            let mixed = formula(below, above)
-            guard !keepsAlpha else {
-                var color = below + (mixed - below) * above.w
+        switch compositing {
+        case nil:
+            for x in 0..<count {
+                let (below, above) = (base[x], source[x &* step])
+                var color = below + (formula(below, above) - below) * above.w
                 color.w = below.w
                 base[x] = color
-                continue
             }
-            base[x] = Self.composite(below, above, mixed)
+        case .sourceOver:
+            for x in 0..<count {
+                let (below, above) = (base[x], source[x &* step])
+                base[x] = Self.composite(below, above, formula(below, above))
+            }
+        case .some(let compositing):
+            let (shares, saturates) = (compositing.shares, compositing == .saturate)
+            for x in 0..<count {
+                let (below, above) = (base[x], source[x &* step])
+                base[x] = Self.composite(below, above, formula(below, above), shares, saturates)
+            }
         }
     }
 
@@ -103,6 +113,24 @@ struct Blending {
         guard alpha > 0 else { return below }
         let color = above * (above.w * (1 - below.w)) + mixed * (above.w * below.w)
         var result = (color + below * (below.w * (1 - above.w))) / alpha
+        result.w = alpha
+        return result
+    }
+
+    /// Composites the two pixels with any operator. `saturates` is that of `saturate`.
+    @inline(__always)
+    private static func composite(
+        _ below: SIMD4<Float>, _ above: SIMD4<Float>, _ mixed: SIMD4<Float>,
+        _ shares: ImageProcessors.CompositingOperator.Shares, _ saturates: Bool
+    ) -> SIMD4<Float> {
+        let share = shares.source.constant + shares.source.ofAlpha * below.w
+        let upper = saturates ? min(above.w, 1 - below.w) : above.w * share
+        let lower = below.w * (shares.backdrop.constant + shares.backdrop.ofAlpha * above.w)
+        let alpha = min(1, upper + lower)
+        guard alpha > 0 else { return SIMD4(repeating: 0) }
+        let blended = above + (mixed - above) * below.w
+        // Only sums exceed the maximum, which multiplied color must not.
+        var result = SeparableBlend.darken(SIMD4(repeating: 1), blended * upper + below * lower) / alpha
         result.w = alpha
         return result
     }

@@ -1,99 +1,104 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Draws another image, such as a watermark, over the image.
-    ///
-    /// Works on every pixel format of both images, on stored samples. The parts of the overlay beyond the image's edges
-    /// are clipped. The image keeps its size, format and alpha mode, except that `gray8` becomes `rgbx8` under an
-    /// overlay with a color other than gray. Transparent pixels of the overlay do not count, so that a gray image stays
-    /// gray under a gray watermark in any format. Positions refer to the rows in memory, before
-    /// ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient` first to position the overlay on the
-    /// displayed image. Processing throws `tooLarge` when there is no memory for the result.
+extension ImageProcessors {
+    /// An image that `.overlay(_:)` draws over another, such as a watermark, and how it is drawn.
     ///
     /// ```swift
-    /// let request = ImageRequest(url: url, processors: [.overlay(watermark, at: .bottomRight, x: -8, y: -8)])
+    /// let logo = try await pipeline.image(for: logoURL)
+    /// let watermark = ImageProcessors.Overlay(
+    ///     logo.pixels, at: .bottomRight, x: -16, y: -16, scale: .share(0.2), opacity: 0.8)
+    /// let request = ImageRequest(url: url, processors: [.resize(width: 1024), .overlay([watermark])])
     /// ```
     ///
-    /// - Parameters:
-    ///   - overlay: The overlay in its final size. The identifier contains a digest of its pixels, which is computed
-    ///     once, when the processor is created.
-    ///   - anchor: The position of the overlay in the image. Processing throws `invalidParameter` for an invalid
-    ///     anchor. Default: `.center`.
-    ///   - x: The number of pixels by which the overlay is moved to the right of the anchor; to the left if negative.
-    ///     Default: 0.
-    ///   - y: The number of pixels by which the overlay is moved down from the anchor; up if negative. Default: 0.
-    ///   - mode: The formula that combines the overlay's colors with those of the image. Default: `.normal`, which
-    ///     covers them.
-    ///   - opacity: A factor of the overlay's alpha, from 0 to 1. Processing throws `invalidParameter` for other
-    ///     values. Default: 1.
-    /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and three rows of memory for arriving rows.
-    public static func overlay(
-        _ overlay: PixelBuffer, at anchor: ImageProcessors.Anchor = .center, x: Int = 0, y: Int = 0,
-        mode: ImageProcessors.BlendMode = .normal, opacity: Double = 1
-    ) -> Self {
-        Self(ImageProcessors.Overlay(overlay, at: anchor, x: x, y: y, mode: mode, opacity: opacity))
-    }
-}
+    /// A pipeline loads the pixels from a URL, a file or bytes in memory, and converts them to the color space in which
+    /// it returns images. Stored samples are blended, so the overlay and the image need the same color space.
+    public struct Overlay: Sendable {
+        /// The size at which an overlay is drawn. It keeps its aspect ratio.
+        public enum Scale: Sendable, Hashable {
+            /// A factor of the overlay's own size, above 0.
+            case factor(Double)
+            /// The largest size that fits in this share of the width and of the height of the image, above 0 and at
+            /// most 1.
+            case share(Double)
 
-extension ImageProcessors {
-    /// The processor of `.overlay(_:at:x:y:mode:opacity:)`.
-    package struct Overlay: PointProcessing {
-        /// The image that is drawn over the processed image.
-        package let overlay: PixelBuffer
-        /// The position of the overlay in the image.
-        package let anchor: Anchor
-        /// The number of pixels by which the overlay is moved to the right of the anchor.
-        package let x: Int
-        /// The number of pixels by which the overlay is moved down from the anchor.
-        package let y: Int
-        /// The formula that combines the overlay's colors with those of the image.
-        package let mode: BlendMode
-        /// A factor of the overlay's alpha, from 0 to 1.
-        package let opacity: Double
-        package let identifier: String
-        /// Whether every visible pixel of the overlay is gray.
-        private let isGray: Bool
-
-        package init(
-            _ overlay: PixelBuffer, at anchor: Anchor = .center, x: Int = 0, y: Int = 0, mode: BlendMode = .normal,
-            opacity: Double = 1
-        ) {
-            self.overlay = overlay
-            self.anchor = anchor
-            (self.x, self.y) = (x, y)
-            self.mode = mode
-            self.opacity = opacity
-            isGray = Self.isGray(overlay)
-            let size = "\(overlay.width)x\(overlay.height)"
-            let pixels = "\(size),\(overlay.format.rawValue),\(overlay.alphaMode.rawValue),\(Self.digest(overlay))"
-            identifier = "overlay:\(pixels),\(anchor.identifier),\(x);\(y),\(mode.rawValue),\(opacity)"
+            /// The name of the scale in cache keys; nil for the overlay's own size. It must not change between
+            /// releases unless the result changes.
+            fileprivate var identifier: String? {
+                switch self {
+                case .factor(1): nil
+                case .factor(let factor): "\(Resize.name):\(factor)"
+                case .share(let share): "\(Resize.name):share \(share)"
+                }
+            }
         }
 
-        package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
-            guard (0...1).contains(opacity) else {
-                throw ImageProcessingError(.invalidParameter, "invalid opacity: \(opacity)")
-            }
-            let origin = try anchor.origin(of: overlay.size, in: header.size)
-            let (left, tooFarRight) = origin.x.addingReportingOverflow(x)
-            let (top, tooFarDown) = origin.y.addingReportingOverflow(y)
-            let frame = PixelRect(x: left, y: top, width: overlay.width, height: overlay.height)
-            guard opacity > 0, !tooFarRight, !tooFarDown, let area = frame.clipped(to: header.size) else { return nil }
-            let format = header.format.isGray && !isGray ? header.format.opaqueColored : header.format
-            let blending = Blending(mode: mode, keepsAlpha: false)
-            let coding = PixelCoding(format: overlay.format, alphaMode: overlay.alphaMode)
-            let row = PixelRow(area.size.width)
-            let skipped = (area.x - left) * overlay.format.bytesPerPixel
-            let share = SIMD4<Float>(1, 1, 1, Float(opacity))
-            return PointOperation(on: header, format: format) { [overlay] pixels, line in
-                guard line >= area.y, line < area.y + area.size.height, let base = pixels.baseAddress else { return }
-                overlay.row(line - top).withUnsafeBytes { bytes in
-                    guard let first = bytes.baseAddress else { return }
-                    coding.read(first + skipped, area.size.width, into: row.base)
-                }
-                for index in 0..<area.size.width { row.base[index] *= share }
-                blending.blend(row.base, step: 1, over: base + area.x, count: area.size.width)
-            }
+        /// The pixels of the overlay.
+        public let pixels: PixelBuffer
+        /// The position of the overlay in the image. Processing throws `invalidParameter` for an invalid anchor.
+        public var anchor: Anchor
+        /// The number of pixels by which the overlay is moved to the right of the anchor; to the left if negative.
+        public var x: Int
+        /// The number of pixels by which the overlay is moved down from the anchor; up if negative.
+        public var y: Int
+        /// The size at which the overlay is drawn. Another size than its own is filtered as by `.resize`. Processing
+        /// throws `invalidParameter` for an invalid scale, and `tooLarge` for more than 2²⁸ pixels, 2¹⁶ pixels on a
+        /// side, or 256 MiB of filter.
+        public var scale: Scale
+        /// Whether the overlay is repeated in both directions, so that it covers the image.
+        public var isTiled: Bool
+        /// The formula that combines the overlay's colors with those of the image.
+        public var mode: BlendMode
+        /// The rule that tells which parts of the overlay and of the image the result shows.
+        public var compositing: CompositingOperator
+        /// A factor of the overlay's alpha, from 0 to 1. Processing throws `invalidParameter` for other values.
+        public var opacity: Double
+
+        /// The size, the format and a digest of the pixels.
+        private let contents: String
+        /// Whether every visible pixel of the overlay is gray.
+        let isGray: Bool
+
+        /// Creates an overlay.
+        ///
+        /// - Parameters:
+        ///   - pixels: The pixels of the overlay. A digest of them, which is computed here, is part of the identifier of
+        ///     the processor.
+        ///   - anchor: The position of the overlay in the image. Default: `.center`.
+        ///   - x: The number of pixels by which the overlay is moved to the right of the anchor. Default: 0.
+        ///   - y: The number of pixels by which the overlay is moved down from the anchor. Default: 0.
+        ///   - scale: The size at which the overlay is drawn. Default: its own size.
+        ///   - isTiled: Whether the overlay is repeated in both directions. Default: `false`.
+        ///   - mode: The formula that combines the colors. Default: `.normal`, which covers those of the image.
+        ///   - compositing: The rule that tells which parts the result shows. Default: `.sourceOver`.
+        ///   - opacity: A factor of the overlay's alpha, from 0 to 1. Default: 1.
+        /// - Complexity: O(pixels of the overlay).
+        public init(
+            _ pixels: PixelBuffer, at anchor: Anchor = .center, x: Int = 0, y: Int = 0, scale: Scale = .factor(1),
+            isTiled: Bool = false, mode: BlendMode = .normal, compositing: CompositingOperator = .sourceOver,
+            opacity: Double = 1
+        ) {
+            self.pixels = pixels
+            self.anchor = anchor
+            (self.x, self.y) = (x, y)
+            self.scale = scale
+            self.isTiled = isTiled
+            self.mode = mode
+            self.compositing = compositing
+            self.opacity = opacity
+            let size = "\(pixels.width)x\(pixels.height)"
+            contents = "\(size),\(pixels.format.rawValue),\(pixels.alphaMode.rawValue),\(Self.digest(pixels))"
+            isGray = Self.isGray(pixels)
+        }
+
+        /// The name of the overlay with all its parameters. It must not change between releases unless the result
+        /// changes.
+        var identifier: String {
+            let options = [
+                scale.identifier, isTiled ? "tiled" : nil, compositing == .sourceOver ? nil : compositing.rawValue,
+            ]
+            let required = [contents, anchor.identifier, "\(x);\(y)", mode.rawValue, "\(opacity)"]
+            return (required + options.compactMap { $0 }).joined(separator: ",")
         }
 
         private static func digest(_ overlay: PixelBuffer) -> String {

@@ -37,7 +37,7 @@ extension ImageProcessors {
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             guard color.alpha > 0 else { return nil }
             let format = header.format.isGray && !color.isGray ? header.format.opaqueColored : header.format
-            let blending = Blending(mode: mode, keepsAlpha: true)
+            let blending = Blending(mode: mode, compositing: nil)
             let source = color.samples
             return PointOperation(on: header, format: format) { pixels, _ in
                 guard let base = pixels.baseAddress else { return }

@@ -31,12 +31,26 @@ extension PointProcessing {
     ///
     /// - Throws: The errors of ``operation(on:)``; `tooLarge` when there is no memory for the result.
     public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-        try image.processingFrames { still throws(ImageProcessingError) in try processed(still) }
+        try image.processingRows(operation)
     }
 
-    private func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-        let pixels = image.pixels
-        guard let operation = try operation(on: image.rowHeader) else { return image.still(pixels) }
+    /// Returns a consumer that processes rows as they arrive. It needs the memory of two rows.
+    public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { PointRows(operation, next: next) }
+}
+
+extension DecodedImage {
+    /// Returns the image processed row by row with the operation that `makeOperation` returns for the header of each
+    /// frame.
+    func processingRows(
+        _ makeOperation: @escaping @Sendable (PixelRowHeader) throws(ImageProcessingError) -> PointOperation?
+    ) throws(ImageProcessingError) -> DecodedImage {
+        try processingFrames { still throws(ImageProcessingError) in
+            try still.processed(by: makeOperation(still.rowHeader))
+        }
+    }
+
+    private func processed(by operation: PointOperation?) throws(ImageProcessingError) -> DecodedImage {
+        guard let operation else { return still(pixels) }
         let result = pixels.withUnsafeBytes { source in
             PixelBuffer(size: pixels.size, format: operation.format, alphaMode: operation.alphaMode) {
                 memory, bytesPerRow in
@@ -47,11 +61,8 @@ extension PointProcessing {
             }
         }
         guard let result else { throw PixelLimits.noBuffer(for: pixels.size) }
-        return image.still(result)
+        return still(result)
     }
-
-    /// Returns a consumer that processes rows as they arrive. It needs the memory of two rows.
-    public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { PointRows(operation, next: next) }
 }
 
 /// The operation of a ``PointProcessing`` on the rows of one image. Only one thread may use it at a time.
@@ -103,20 +114,27 @@ public struct PointOperation {
 }
 
 /// A consumer that applies a point operation to rows as they arrive.
-private final class PointRows: PixelRowConsumer {
+final class PointRows: PixelRowConsumer {
     private let makeOperation: (PixelRowHeader) throws(ImageProcessingError) -> PointOperation?
+    private let operationByteCount: (PixelRowHeader) -> Int
     private let next: any PixelRowConsumer
     /// The operation, or `nil` when rows are forwarded unchanged.
     private var operation: PointOperation?
     private var result: RowMemory?
     private var y = 0
 
-    /// Creates a consumer. `makeOperation` returns the operation for a header, or `nil` when the rows do not change.
+    /// Creates a consumer.
+    ///
+    /// - Parameters:
+    ///   - makeOperation: Returns the operation for a header, or `nil` when the rows do not change.
+    ///   - byteCount: Returns the bytes that the operation holds in addition to two rows. Default: none.
+    ///   - next: The consumer of the changed rows.
     init(
         _ makeOperation: @escaping (PixelRowHeader) throws(ImageProcessingError) -> PointOperation?,
-        next: any PixelRowConsumer
+        byteCount: @escaping (PixelRowHeader) -> Int = { _ in 0 }, next: any PixelRowConsumer
     ) {
         self.makeOperation = makeOperation
+        operationByteCount = byteCount
         self.next = next
     }
 
@@ -145,11 +163,12 @@ private final class PointRows: PixelRowConsumer {
 
     func finish() throws { try next.finish() }
 
-    /// Returns the bytes of a row of floats and of a result row, which the operation may give another format.
+    /// Returns the bytes of the operation, of a row of floats and of a result row, which the operation may give another
+    /// format.
     func byteCount(for header: PixelRowHeader) -> Int {
         var changed = header
         changed.format = header.format.isDeep ? .rgba16 : .rgba8
         let pixels = header.size.width * MemoryLayout<SIMD4<Float>>.stride
-        return pixels.addingClamped(changed.bytesPerRow).addingClamped(next.byteCount(for: changed))
+        return operationByteCount(header).addingClamped(pixels).addingClamped(changed.bytesPerRow).addingClamped(next.byteCount(for: changed))
     }
 }

@@ -148,12 +148,14 @@ extension ImageProcessors {
             self.sampling = sampling
         }
 
-        /// The number after the name changes when the pixels of the result change.
+        /// The beginning of identifiers. The number changes when the pixels of the result change.
+        static let name = "resize3"
+
         package var identifier: String {
             let sides = [target.width, target.height].map { $0 == .max ? "any" : String($0) }
             let position = mode == .cover && !anchor.isCenter ? ",\(anchor.identifier)" : ""
             let options = "\(mode.rawValue)\(position),\(sampling.identifier)\(enlarges ? ",enlarge" : "")"
-            return "resize3:\(sides[0])x\(sides[1]),\(options)"
+            return "\(Self.name):\(sides[0])x\(sides[1]),\(options)"
         }
 
         /// Returns the size of the result for an image of size `source`. Returns `source` when a side of either size is

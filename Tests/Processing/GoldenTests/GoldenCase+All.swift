@@ -3,8 +3,11 @@ import AlcedoProcessing
 
 /// The table of tolerances. ``Golden/README.md`` names their sources.
 extension GoldenCase {
-    static func all(upper: PixelBuffer, clear: PixelBuffer) -> [GoldenCase] {
+    static func all(
+        upper: PixelBuffer, clear: PixelBuffer, mirrored: PixelBuffer, small: PixelBuffer
+    ) -> [GoldenCase] {
         resizing + blurring + filtering + turning + coloring + tones + shapes + blending(upper: upper, clear: clear)
+            + compositing(mirrored) + overlays(clear: clear, small: small)
     }
 
     private static let small = PixelSize(width: 37, height: 29)
@@ -126,5 +129,35 @@ extension GoldenCase {
             + magick.map {
                 GoldenCase("magick-blend-clear-\($0)", .overlay(clear, mode: $0), within: 1)
             } + [GoldenCase("pillow-over", .overlay(clear), within: 1)]
+    }
+    private static func compositing(_ mirrored: PixelBuffer) -> [GoldenCase] {
+        let operators = ImageProcessors.CompositingOperator.allCases.map { compositing in
+            GoldenCase(
+                "cairo-\(compositing)", of: "clear",
+                .overlay(mirrored, at: .topLeft, x: 9, y: -7, compositing: compositing), within: 2)
+        }
+        let separable = ImageProcessors.BlendMode.allCases.filter {
+            ![.normal, .hue, .saturation, .color, .luminosity].contains($0)
+        }
+        return operators
+            + separable.map { mode in
+                GoldenCase(
+                    "cairo-\(mode)", of: "clear", .overlay(mirrored, at: .topLeft, x: 9, y: -7, mode: mode), within: 2)
+            }
+    }
+
+    private static func overlays(clear: PixelBuffer, small: PixelBuffer) -> [GoldenCase] {
+        [
+            GoldenCase(
+                "cairo-tiled", .overlay(small, at: .bottomRight, isTiled: true, mode: .multiply, opacity: 0.6),
+                within: 2),
+            GoldenCase(
+                "vips-layers",
+                .overlay([
+                    .init(clear, at: .topLeft, x: 11, y: -9), .init(small, at: .topRight),
+                    .init(small, at: .bottomLeft, x: -8),
+                ]), within: 1),
+            GoldenCase("pillow-overlay-share", .overlay(small, at: .bottomLeft, scale: .share(0.25)), within: 3),
+        ]
     }
 }

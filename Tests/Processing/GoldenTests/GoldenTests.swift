@@ -4,12 +4,16 @@ import AlcedoProcessing
 import FoundationEssentials
 import Testing
 
-/// Comparison with results of Pillow, libvips and ImageMagick. `Tests/Processing/Golden/make-golden` creates the files.
+/// Comparison with results of Pillow, ImageMagick, cairo and libvips. `Tests/Processing/Golden/make-golden` creates the
+/// files.
 @Suite struct GoldenTests {
     private let cases: [GoldenCase]
 
     init() throws {
-        cases = GoldenCase.all(upper: try Self.makePixels("upper"), clear: try Self.makePixels("clear"))
+        cases = GoldenCase.all(
+            upper: try Self.makePixels("upper"), clear: try Self.makePixels("clear"),
+            mirrored: try Self.makePixels("pillow-flipLeftRight"),
+            small: try Self.makePixels("pillow-resize-clear-lanczos3"))
     }
 
     @Test func `every image is within its tolerance`() throws {

@@ -37,9 +37,20 @@ enum AllProcessors {
             .pixelClosure(identifier: "negative") { SIMD4(1, 1, 1, $0.w * 2) - $0 },
             .closure(identifier: "same") { $0 },
         ]
-        + ImageProcessors.BlendMode.allCases.map {
-            ImageProcessors.Overlay(badge, at: .right, x: 1, y: -1, mode: $0)
-        }
+        + overlays
+
+    private static let overlays: [ImageProcessors.BuiltIn] =
+        ImageProcessors.BlendMode.allCases.map { .overlay(badge, at: .right, x: 1, y: -1, mode: $0) }
+        + ImageProcessors.CompositingOperator.allCases.map {
+            .overlay(badge, at: .topLeft, x: -1, y: 2, compositing: $0)
+        } + [
+            .overlay(badge, at: .bottomLeft, x: 3, scale: .factor(1.7), isTiled: true, mode: .screen, opacity: 0.6),
+            .overlay([
+                ImageProcessors.Overlay(badge, x: -1, isTiled: true, mode: .multiply),
+                ImageProcessors.Overlay(.noise(9, 3, .rgba16, .premultiplied, seed: 3), scale: .share(0.9)),
+                ImageProcessors.Overlay(.noise(4, 4, .gray16, .opaque, seed: 4), at: .topRight, scale: .factor(0.6)),
+            ]),
+        ]
 
     /// An overlay with some transparent pixels.
     static let badge = PixelBuffer.noise(4, 5, .rgba8, .straight, seed: 77)

@@ -2,19 +2,42 @@ import AlcedoProcessing
 
 /// The specification's formulas in floating point, sample by sample, without vectors.
 ///
-/// Source: W3C, Compositing and Blending Level 1, §5.8, §9.1 and §9.2.
+/// Source: W3C, Compositing and Blending Level 1, §5.8, §9.1 and §9.2; for `saturate`, the documentation of cairo.
 enum ReferenceBlend {
     typealias Color = [Double]
 
-    /// Returns the premultiplied color and alpha of `source` over `backdrop`, both straight.
-    static func composite(_ backdrop: Color, _ source: Color, _ mode: ImageProcessors.BlendMode) -> Color {
+    /// Returns the premultiplied color and alpha of `source` composited with `backdrop`, both straight.
+    static func composite(
+        _ backdrop: Color, _ source: Color, _ mode: ImageProcessors.BlendMode,
+        _ compositing: ImageProcessors.CompositingOperator = .sourceOver
+    ) -> Color {
         let (ab, sa) = (backdrop[3], source[3])
         let mixed = blend(Array(backdrop.prefix(3)), Array(source.prefix(3)), mode)
+        let (upper, lower) = shares(compositing, ab, sa)
         let color = (0..<3).map { (channel: Int) -> Double in
-            let alone: Double = sa * (1 - ab) * source[channel] + (1 - sa) * ab * backdrop[channel]
-            return alone + sa * ab * mixed[channel]
+            let blended: Double = (1 - ab) * source[channel] + ab * mixed[channel]
+            return min(1, sa * upper * blended + ab * lower * backdrop[channel])
         }
-        return color + [sa + ab * (1 - sa)]
+        return color + [min(1, sa * upper + ab * lower)]
+    }
+
+    /// Returns the shares of the source and of the backdrop, which the specification calls Fa and Fb.
+    private static func shares(
+        _ compositing: ImageProcessors.CompositingOperator, _ ab: Double, _ sa: Double
+    ) -> (upper: Double, lower: Double) {
+        switch compositing {
+        case .sourceOver: (1, 1 - sa)
+        case .sourceIn: (ab, 0)
+        case .sourceOut: (1 - ab, 0)
+        case .sourceAtop: (ab, 1 - sa)
+        case .destinationOver: (1 - ab, 1)
+        case .destinationIn: (0, sa)
+        case .destinationOut: (0, 1 - sa)
+        case .destinationAtop: (1 - ab, sa)
+        case .xor: (1 - ab, 1 - sa)
+        case .add: (1, 1)
+        case .saturate: (sa == 0 ? 0 : min(1, (1 - ab) / sa), 1)
+        }
     }
 
     static func blend(_ b: Color, _ s: Color, _ mode: ImageProcessors.BlendMode) -> Color {
