@@ -259,8 +259,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "GIF": [], "GTK": ["AlcedoViewBinding", "gallery", gtkLibrary], "HEIF": [], "HTTP": [], "JPEG": ["CJPEG"],
     "JXL": ["AlcedoJPEG"], "MemoryCache": [], "NSCache": [],
     "Pipeline": [
-        "AlcedoCodecs", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoRedisCache",
-        "AlcedoSQLiteCache", "AlcedoURLResponseCache",
+        "AlcedoCodecs", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoProcessing",
+        "AlcedoRedisCache", "AlcedoSQLiteCache", "AlcedoURLResponseCache",
     ],
     "PNG": ["AlcedoJPEG"], "Placeholders": ["AlcedoViewBinding"], "Processing": ["AlcedoPNG"], "RedisCache": [],
     "Runtime": [], "SQLiteCache": [], "SVG": ["CSVGShim"], "Terminal": ["AlcedoViewBinding"],
