@@ -24,7 +24,8 @@ public import AlcedoCore
 /// | `.circle(border:)` | the largest centered circle |
 /// | `.blur(sigma:)` | a blurred image |
 /// | `.tint(_:mode:)` | a color over the image |
-/// | `.overlay(_:at:x:y:mode:opacity:)` | another image over the image |
+/// | `.overlay(_:at:x:y:scale:isTiled:mode:compositing:opacity:)` | another image over the image |
+/// | `.overlay(_:)` | several images over the image |
 /// | `.adjust(brightness:contrast:saturation:)` | other brightness, contrast and saturation |
 /// | `.grayscale` | the luminance |
 /// | `.negate(includesAlpha:)` | the negative |

@@ -5,10 +5,10 @@ extension ImageProcessors {
     /// An image that `.overlay(_:)` draws over another, such as a watermark, and how it is drawn.
     ///
     /// ```swift
-    /// let logo = try await pipeline.image(for: logoURL)
-    /// let watermark = ImageProcessors.Overlay(
+    /// let logo = try await pipeline.image(for: ImageRequest(source: .file("/srv/logo.png")))
+    /// let mark = ImageProcessors.Overlay(
     ///     logo.pixels, at: .bottomRight, x: -16, y: -16, scale: .share(0.2), opacity: 0.8)
-    /// let request = ImageRequest(url: url, processors: [.resize(width: 1024), .overlay([watermark])])
+    /// let request = ImageRequest(url: url, processors: [.resize(width: 1024), .overlay([mark])])
     /// ```
     ///
     /// A pipeline loads the pixels from a URL, a file or bytes in memory, and converts them to the color space in which
@@ -62,8 +62,8 @@ extension ImageProcessors {
         /// Creates an overlay.
         ///
         /// - Parameters:
-        ///   - pixels: The pixels of the overlay. A digest of them, which is computed here, is part of the identifier of
-        ///     the processor.
+        ///   - pixels: The pixels of the overlay. A digest of them, which is computed here, is part of the processor's
+        ///     identifier.
         ///   - anchor: The position of the overlay in the image. Default: `.center`.
         ///   - x: The number of pixels by which the overlay is moved to the right of the anchor. Default: 0.
         ///   - y: The number of pixels by which the overlay is moved down from the anchor. Default: 0.

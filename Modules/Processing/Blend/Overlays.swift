@@ -2,7 +2,7 @@ public import AlcedoCore
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Draws another image, such as a watermark, over the image. Equals `.overlay(_:)` with one
-    /// ``ImageProcessors/Overlay``, whose parameters these are.
+    /// `ImageProcessors.Overlay`, whose parameters these are, and throws its errors.
     ///
     /// ```swift
     /// let request = ImageRequest(url: url, processors: [.overlay(watermark, at: .bottomRight, x: -8, y: -8)])
@@ -38,8 +38,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///
     /// ```swift
     /// let marks: [ImageProcessors.Overlay] = [
-    ///     .init(pattern, isTiled: true, mode: .softLight, opacity: 0.3),
-    ///     .init(logo, at: .bottomRight, x: -16, y: -16, scale: .share(0.2)),
+    ///     .init(watermark, isTiled: true, mode: .softLight, opacity: 0.3),
+    ///     .init(image.pixels, at: .bottomRight, x: -16, y: -16, scale: .share(0.2)),
     /// ]
     /// let request = ImageRequest(url: url, processors: [.resize(width: 1024), .overlay(marks)])
     /// ```
@@ -47,7 +47,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Works on every pixel format of all images, on stored samples, which are rounded after the last overlay. The
     /// parts of the overlays beyond the image's edges are clipped. The image keeps its size. It keeps its format and
     /// alpha mode, with two exceptions: under an overlay with a color other than gray, `gray8` becomes `rgbx8`, and an
-    /// opaque image gets straight alpha, as `rgba8`, if a ``ImageProcessors/CompositingOperator`` can make it
+    /// opaque image gets straight alpha, as `rgba8`, if an `ImageProcessors.CompositingOperator` can make it
     /// transparent. 16-bit formats change likewise. Transparent pixels of an overlay do not count, so that a gray image
     /// stays gray under a gray watermark in any format.
     ///
@@ -55,7 +55,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// first to position the overlays on the displayed image. Every frame of an animation is processed when it is
     /// requested, with overlays that are scaled once.
     ///
-    /// Processing throws the errors described at the properties of ``ImageProcessors/Overlay``, and `tooLarge` when
+    /// Processing throws the errors described at the properties of `ImageProcessors.Overlay`, and `tooLarge` when
     /// there is no memory for the result.
     ///
     /// - Parameter overlays: The overlays, the lowest one first. An empty list returns images unchanged. The identifier

@@ -169,6 +169,7 @@ final class PointRows: PixelRowConsumer {
         var changed = header
         changed.format = header.format.isDeep ? .rgba16 : .rgba8
         let pixels = header.size.width * MemoryLayout<SIMD4<Float>>.stride
-        return operationByteCount(header).addingClamped(pixels).addingClamped(changed.bytesPerRow).addingClamped(next.byteCount(for: changed))
+        return operationByteCount(header).addingClamped(pixels).addingClamped(changed.bytesPerRow)
+            .addingClamped(next.byteCount(for: changed))
     }
 }
