@@ -63,6 +63,70 @@ import Testing
         }
     }
 
+    /// Returns the largest difference of a sample. With `channels`, compares only those.
+    private func difference(_ a: PixelBuffer, _ b: PixelBuffer, channels: Range<Int> = 0..<4) -> Int {
+        zip(a.tightBytes, b.tightBytes).enumerated().reduce(0) { largest, next in
+            let (a, b) = next.element
+            return channels.contains(next.offset % 4) ? max(largest, abs(Int(a) - Int(b))) : largest
+        }
+    }
+
+    private func largeNoise(seed: UInt64 = 8) throws -> PixelBuffer {
+        var random = SeededGenerator(seed: seed)
+        return try #require(PixelBuffer.noise(PixelSize(width: 96, height: 80), using: &random))
+    }
+
+    @Test(arguments: [(300, 0), (100, 0), (80, 1), (60, 2), (40, 4), (20, 8), (0, 16), (-5, 16)])
+    func `near-lossless compression changes samples up to a limit, and takes fewer bytes`(
+        level: Int, limit: Int
+    ) throws {
+        let pixels = try largeNoise()
+        let lossless = try WebPEncoder(compression: .lossless, keepsHiddenColor: true).encode(
+            DecodedImage(pixels: pixels))
+
+        let data = try ImageEncoder.webp(nearLossless: level, keepsHiddenColor: true).encode(
+            DecodedImage(pixels: pixels))
+
+        #expect(try difference(decode(data).pixels, pixels) == limit)
+        #expect(limit == 0 ? data == lossless : data.count < lossless.count * 95 / 100)
+    }
+
+    @Test func `near-lossless compression applies to the frames of an animation`() throws {
+        let frames = try [1, 2].map { try largeNoise(seed: $0).reinterpreted(as: .opaque) }
+        let image = DecodedImage(
+            pixels: frames[0], frames: MadeFrames(frames[0].size, frames.map { ($0, .milliseconds(50)) }))
+
+        let data = try WebPEncoder(compression: .nearLossless(40)).encode(image)
+
+        #expect(try data.count < WebPEncoder(compression: .lossless).encode(image).count * 95 / 100)
+        let again = try #require(decode(data).frames)
+        for index in 0..<2 {
+            #expect(try (1...4).contains(difference(again.frame(at: index), frames[index], channels: 0..<3)))
+        }
+    }
+
+    @Test func `alpha has a quality of its own beside lossy color`() throws {
+        let pixels = try largeNoise()
+        func result(_ alphaQuality: Double) throws -> (count: Int, difference: Int) {
+            let data = try ImageEncoder.webp(alphaQuality: alphaQuality).encode(DecodedImage(pixels: pixels))
+            return (data.count, try difference(decode(data).pixels, pixels, channels: 3..<4))
+        }
+
+        let (exact, near, coarse) = (try result(100), try result(50), try result(0))
+
+        #expect(exact.difference == 0)
+        #expect(near.difference > 0 && near.difference < coarse.difference)
+        #expect(coarse.count < near.count && near.count < exact.count)
+        #expect(try result(.nan) == coarse)
+        #expect(try result(-1) == coarse)
+        #expect(try result(200) == exact)
+        let frames = MadeFrames(pixels.size, [(pixels, .seconds(1)), (try largeNoise(seed: 9), .seconds(1))])
+        let animation = DecodedImage(pixels: pixels, frames: frames)
+        #expect(
+            try ImageEncoder.webp(alphaQuality: 0).encode(animation).count
+                < ImageEncoder.webp().encode(animation).count - (exact.count - coarse.count))
+    }
+
     @Test(arguments: [WebPEncoder.Compression.lossless, .lossy(quality: 80)])
     func `profile and orientation are written, and rows stay as stored`(
         compression: WebPEncoder.Compression
@@ -158,8 +222,12 @@ import Testing
         var encoder = WebPEncoder(compression: .lossy(quality: 60))
         #expect(encoder.limitingQuality(to: 0.4)?.compression == .lossy(quality: 40))
         #expect(encoder.limitingQuality(to: 0.8)?.compression == .lossy(quality: 60))
-        encoder.compression = .lossless
-        #expect(encoder.limitingQuality(to: 0.4) == nil)
+        encoder.compression = .lossy(quality: 60, alphaQuality: 30)
+        #expect(encoder.limitingQuality(to: 0.4)?.compression == .lossy(quality: 40, alphaQuality: 30))
+        for compression in [WebPEncoder.Compression.lossless, .nearLossless(60)] {
+            encoder.compression = compression
+            #expect(encoder.limitingQuality(to: 0.4) == nil)
+        }
     }
 
     @Test func `delays are rounded to what the format supports`() throws {

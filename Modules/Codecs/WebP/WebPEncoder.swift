@@ -2,12 +2,17 @@ public import AlcedoCore
 import CWebP
 package import FoundationEssentials
 
-/// The encoder of `ImageEncoder.webp(quality:lossless:method:keepsHiddenColor:keepsShortDelays:)`, whose comment
-/// describes the behavior.
+/// The encoder of
+/// `ImageEncoder.webp(quality:alphaQuality:lossless:nearLossless:method:keepsHiddenColor:keepsShortDelays:)`, whose
+/// comment describes the behavior.
 package struct WebPEncoder: MetadataEncoding {
     package enum Compression: Sendable, Hashable {
-        case lossy(quality: Double)
+        /// Lossy compression. Both qualities are from 0 to 100; other values are clamped.
+        case lossy(quality: Double, alphaQuality: Double = 100)
         case lossless
+        /// Lossless compression of pixels that were changed so that they take fewer bytes, from 0 (most) to 100 (not
+        /// at all). Other values are clamped.
+        case nearLossless(Int)
     }
 
     package var compression: Compression
@@ -30,10 +35,14 @@ package struct WebPEncoder: MetadataEncoding {
 
     package var format: ImageFormat { .webp }
 
+    private var isLossy: Bool {
+        if case .lossy = compression { true } else { false }
+    }
+
     package func limitingQuality(to quality: Double) -> Self? {
-        guard case .lossy(let own) = compression else { return nil }
+        guard case .lossy(let own, let alphaQuality) = compression else { return nil }
         var encoder = self
-        encoder.compression = .lossy(quality: min(own, quality * 100))
+        encoder.compression = .lossy(quality: min(own, quality * 100), alphaQuality: alphaQuality)
         return encoder
     }
 
@@ -42,7 +51,7 @@ package struct WebPEncoder: MetadataEncoding {
 
     /// Returns the memory of libwebp and the file, measured for noise.
     package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
-        size.encodingByteCount(perPixel: compression == .lossless ? 40 : 28)
+        size.encodingByteCount(perPixel: isLossy ? 28 : 40)
     }
 
     /// Returns the memory for a still image, and for an animation that for the frames that are compared, for the
@@ -51,7 +60,7 @@ package struct WebPEncoder: MetadataEncoding {
         encodingByteCount(of: size, format: format)
             .addingClamped(
                 size.framesByteCount(
-                    format: format, frameCount: frameCount, perPixel: compression == .lossless ? 6 : 4))
+                    format: format, frameCount: frameCount, perPixel: isLossy ? 4 : 6))
     }
 
     /// Encodes the image with all frames of an animation, which are requested one at a time.
@@ -88,7 +97,7 @@ package struct WebPEncoder: MetadataEncoding {
                 throw counter.isOverLimit ? .exceeds(maximumByteCount, .webp) : error
             }
         } else {
-            file = try WebPSource(image.pixels, usesARGB: compression == .lossless).encode(configuration())
+            file = try WebPSource(image.pixels, usesARGB: !isLossy).encode(configuration())
             guard file.count <= maximumByteCount else { throw .exceeds(maximumByteCount, .webp) }
         }
         return try WebPMetadata(
@@ -119,9 +128,16 @@ extension ImageEncoding where Self == ImageEncoder {
     ///
     /// - Parameters:
     ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
-    ///     `lossless` is `true`. Alpha is kept exactly. Default: 75.
+    ///     `lossless` is `true` or `nearLossless` is not nil. Default: 75.
+    ///   - alphaQuality: The quality of alpha beside lossy color, from 0 (smallest) to 100 (exact). Below 100, there
+    ///     are fewer different alpha values. Other values are clamped. Default: 100.
     ///   - lossless: Whether compression keeps every pixel exactly. The color under alpha 0 can change unless
     ///     `keepsHiddenColor` is `true`. Default: `false`.
+    ///   - nearLossless: The level of lossless compression with changed samples, from 0 to 100, or nil for the
+    ///     compression that the other parameters request. Samples, also those of alpha, change where this makes the
+    ///     file smaller: at 80 by at most 1, at 60 by 2, at 40 by 4, at 20 by 8, at 0 by 16. Images with few colors do
+    ///     not change, and neither does any image at 100 or with the method 0. Other values are clamped. Default:
+    ///     `nil`.
     ///   - method: The effort of libwebp, from 0 (fastest) to 6 (smallest). Other values are clamped. Default: 4.
     ///   - keepsHiddenColor: Whether the color under alpha 0, which is not visible, is kept: exactly by lossless
     ///     compression, approximately by lossy compression. Files with such pixels are usually smaller without it.
@@ -129,12 +145,13 @@ extension ImageEncoding where Self == ImageEncoder {
     ///   - keepsShortDelays: Whether delays of at most 10 ms in animations from GIF or APNG are written unchanged.
     ///     Otherwise they become 100 ms, as browsers show them. Default: `false`.
     public static func webp(
-        quality: Double = 75, lossless: Bool = false, method: Int = 4, keepsHiddenColor: Bool = false,
-        keepsShortDelays: Bool = false
+        quality: Double = 75, alphaQuality: Double = 100, lossless: Bool = false, nearLossless: Int? = nil,
+        method: Int = 4, keepsHiddenColor: Bool = false, keepsShortDelays: Bool = false
     ) -> Self {
-        ImageEncoder(
+        let lossy = WebPEncoder.Compression.lossy(quality: quality, alphaQuality: alphaQuality)
+        return ImageEncoder(
             WebPEncoder(
-                compression: lossless ? .lossless : .lossy(quality: quality), method: method,
+                compression: nearLossless.map { .nearLossless($0) } ?? (lossless ? .lossless : lossy), method: method,
                 keepsHiddenColor: keepsHiddenColor, keepsShortDelays: keepsShortDelays))
     }
 }
@@ -148,9 +165,13 @@ extension WebPEncoder {
         }
         switch compression {
         case .lossless: config.lossless = 1
-        case .lossy(let quality):
-            // The comparison is written so that NaN becomes 0.
+        case .nearLossless(let level):
+            config.lossless = 1
+            config.near_lossless = Int32(min(max(level, 0), 100))
+        case .lossy(let quality, let alphaQuality):
+            // The comparisons are written so that NaN becomes 0.
             config.quality = quality > 0 ? Float(min(quality, 100)) : 0
+            config.alpha_quality = alphaQuality > 0 ? Int32(min(alphaQuality, 100)) : 0
         }
         config.method = Int32(min(max(method, 0), 6))
         config.exact = keepsHiddenColor ? 1 : 0
