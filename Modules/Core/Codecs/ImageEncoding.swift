@@ -16,6 +16,9 @@ public protocol ImageEncoding: Sendable {
     /// Encodes the image. Encodes all frames of an animation when the format supports animations, otherwise the first
     /// frame. An animation ends before a frame that turns out to be damaged: see ``ImageFrameSource/frameCount``.
     ///
+    /// Encoders request frames in order, each once, and keep few of them, so that the memory of a conversion does not
+    /// depend on the number of frames.
+    ///
     /// - Throws: ``ImageEncodingError`` when the format cannot represent the image, the codec library fails, or memory
     ///   is exhausted.
     func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data
