@@ -89,7 +89,7 @@ let package = Package(
             path: "Modules/Codecs/All"),
         .target(name: "AlcedoPNG", dependencies: ["AlcedoCore", "CPNGShim"], path: "Modules/Codecs/PNG"),
         .target(name: "AlcedoJPEG", dependencies: ["AlcedoCore", "CJPEGShim"], path: "Modules/Codecs/JPEG"),
-        .target(name: "AlcedoGIF", dependencies: ["AlcedoCore", "CGIFShim"], path: "Modules/Codecs/GIF"),
+        .target(name: "AlcedoGIF", dependencies: ["AlcedoCore"], path: "Modules/Codecs/GIF"),
         .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
         .target(name: "AlcedoBMP", dependencies: ["AlcedoCore"], path: "Modules/Codecs/BMP"),
         // The boxes of AVIF, HEIF and JPEG XL files, without public declarations
@@ -199,7 +199,6 @@ let package = Package(
             // libpng depends on zlib, so zlib is always installed with it.
             linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
-        .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
         .target(name: "CLittleCMSShim", dependencies: ["CLittleCMS"], path: "Modules/Color/CLittleCMSShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CDigestShim", path: "Modules/Runtime/CDigestShim"),
@@ -224,12 +223,12 @@ package.targets += traitCodecs.flatMap { trait, library -> [Target] in
 }
 
 // The system libraries, with their packages of Debian, Fedora and Homebrew. Some have no pkgConfig, because the
-// library's pkg-config file is missing or has a flag that SwiftPM rejects. Only a benchmark uses CHEIF.
+// library's pkg-config file is missing or has a flag that SwiftPM rejects. Only benchmarks use CGIF and CHEIF.
 let libraries: [(name: String, directory: String, pkgConfig: String?, apt: String, yum: String, brew: String?)] = [
     ("CPNG", "Modules/Codecs", "libpng", "libpng-dev", "libpng-devel", "libpng"),
     ("CDeflate", "Modules/Codecs", "libdeflate", "libdeflate-dev", "libdeflate-devel", "libdeflate"),
     ("CJPEG", "Modules/Codecs", "libjpeg", "libjpeg-dev", "libjpeg-turbo-devel", "jpeg-turbo"),
-    ("CGIF", "Modules/Codecs", nil, "libgif-dev", "giflib-devel", "giflib"),
+    ("CGIF", "Tests/Benchmarks", nil, "libgif-dev", "giflib-devel", "giflib"),
     ("CWebP", "Modules/Codecs", "libwebp", "libwebp-dev", "libwebp-devel", "webp"),
     ("CAVIF", "Modules/Codecs", nil, "libavif-dev", "libavif-devel", "libavif"),
     ("CHEIF", "Tests/Benchmarks", nil, "libheif-dev", "libheif-devel", "libheif"),
@@ -290,7 +289,7 @@ package.targets += [
         ] + traitModules,
         path: "Tests/Benchmarks",
         exclude: [
-            "CHEIF", "CMultiLoop", "CProcessRun", "CReferenceDecoders", "bench-peers", "bench-pictures",
+            "CGIF", "CHEIF", "CMultiLoop", "CProcessRun", "CReferenceDecoders", "bench-peers", "bench-pictures",
             "bench-server", "bench-stages", "compare-attention", "report.md", "report.svg", "thresholds.txt",
         ]),
     .target(name: "CProcessRun", path: "Tests/Benchmarks/CProcessRun"),

@@ -3,9 +3,9 @@ package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.gif`.
 ///
-/// This module reads blocks and codes itself, because giflib rejects palette indices of more than 8 bits, accepts
-/// invalid codes, and cannot decode piece by piece. giflib is used for encoding; see `GIFEncoder`. Source: CompuServe,
-/// "Graphics Interchange Format, Version 89a", 1990.
+/// This module reads and writes blocks and codes itself. giflib rejects palette indices of more than 8 bits, accepts
+/// invalid codes, and cannot decode piece by piece; its encoder needs more bytes, because it ties the size of codes to
+/// the palette. Source: CompuServe, "Graphics Interchange Format, Version 89a", 1990.
 package struct GIFDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}

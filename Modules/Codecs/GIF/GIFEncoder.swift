@@ -1,6 +1,4 @@
 public import AlcedoCore
-import AlcedoRuntime
-private import CGIFShim
 package import FoundationEssentials
 
 /// The encoder of `ImageEncoder.gif(dithers:maximumColorCount:keepsShortDelays:)`, whose comment describes the
@@ -43,51 +41,55 @@ package struct GIFEncoder: MetadataEncoding {
     /// Encodes an image of any pixel format, with all frames of an animation.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of
-    ///   different sizes; `failed` when a frame of the animation cannot be read or giflib fails; `outOfMemory`.
+    ///   different sizes; `failed` when a frame of the animation cannot be read; `outOfMemory`.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         try encode(image, maximumByteCount: .max)
     }
 
     /// Encodes an image as ``encode(_:)`` does. Throws `exceedsLimit` when the bytes exceed the limit.
     package func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
+        let maximumColorCount = min(max(maximumColorCount, 2), 256)
         var frames = try FrameSequence(image, format: "GIF")
-        let first = try GIFImage(frames.next()?.pixels ?? image.pixels, image.orientation)
-        let output = try GIFOutput(
-            size: first.size, loopCount: frames.isAnimated ? Self.loopCount(of: image.frames) : nil,
-            colorProfile: image.colorProfile, xmp: metadata.xmp, maximumByteCount: maximumByteCount)
-        guard frames.isAnimated else {
-            try output.add(indexed(first, in: first.bounds), at: first.bounds, delay: 0, clears: false)
-            return try output.finish()
-        }
+        var current = try GIFImage(frames.next()?.pixels ?? image.pixels, image.orientation)
+        var writer = GIFWriter(
+            size: current.size, maximumColorCount: maximumColorCount,
+            loopCount: frames.isAnimated ? Self.loopCount(of: image.frames) : nil, colorProfile: image.colorProfile,
+            xmp: metadata.xmp, maximumByteCount: maximumByteCount)
+        // The canvas before the current frame is drawn, or nil if it is empty.
         var shown: GIFImage?
-        var current = first
         var index = 0
         while true {
             let next = try frames.next().map { (frame) throws(ImageEncodingError) in
                 try GIFImage(frame.pixels, image.orientation)
             }
-            guard next == nil || next?.size == first.size else {
+            guard next == nil || next?.size == current.size else {
                 throw ImageEncodingError(.unsupportedImage, "GIF: the frames have different sizes")
             }
-            // Drawing cannot make a pixel transparent again. If the next frame requires this, the canvas is cleared.
-            let clears = next.map(current.hasHoles(in:)) ?? false
-            let area = clears ? current.bounds : shown.map(current.changes(from:)) ?? current.bounds
-            try output.add(
-                indexed(current, in: area), at: area,
-                delay: Self.hundredths(image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays)),
-                clears: clears)
-            shown = clears ? nil : current
-            guard let next else { return try output.finish() }
-            current = next
+            let step = GIFFrameStep(from: shown, to: current, before: next, isFirst: index == 0)
+            let delay = Self.hundredths(image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays))
+            try writer.add(
+                candidates(for: current, over: shown, in: step.area, maximumColorCount),
+                at: GIFPlacement(area: step.area, delay: delay, disposal: step.disposal, isLast: next == nil))
+            guard let next else { return try writer.finish() }
+            (shown, current) = (step.shown, next)
             index += 1
         }
     }
 
-    private func indexed(
-        _ source: GIFImage, in area: PixelRect
-    ) throws(ImageEncodingError) -> GIFIndexedImage {
-        try GIFIndexedImage(
-            source, in: area, maximumColorCount: min(max(maximumColorCount, 2), 256), dithers: dithers)
+    /// Returns the images that show an area of the canvas: one in which pixels that do not change are transparent, and
+    /// one with all pixels. Runs of either may compress better. If both have too many colors, those of the changed
+    /// pixels are approximated.
+    private func candidates(
+        for image: GIFImage, over shown: GIFImage?, in area: PixelRect, _ maximumColorCount: Int
+    ) throws(ImageEncodingError) -> [GIFIndexedImage] {
+        let changes = area == image.bounds && shown == nil ? image : image.part(area, hidingThoseOf: shown)
+        var found = [GIFIndexedImage(exactly: changes, maximumColorCount: maximumColorCount)]
+        if shown != nil, changes.pixels.contains(0) {
+            found.append(GIFIndexedImage(exactly: image.part(area), maximumColorCount: maximumColorCount))
+        }
+        let exact = found.compactMap { $0 }
+        guard exact.isEmpty else { return exact }
+        return [try GIFIndexedImage(quantizing: changes, maximumColorCount: maximumColorCount, dithers: dithers)]
     }
 
     /// Returns the number of repeats after the first play, at most 65,535: 0 for endless repeats, or `nil` for one
@@ -108,7 +110,7 @@ package struct GIFEncoder: MetadataEncoding {
 }
 
 extension ImageEncoding where Self == ImageEncoder {
-    /// Returns an encoder of still and animated GIF that uses giflib.
+    /// Returns an encoder of still and animated GIF.
     ///
     /// ```swift
     /// let data = try ImageEncoder.gif(dithers: false).encode(image)
@@ -139,82 +141,29 @@ extension ImageEncoding where Self == ImageEncoder {
     }
 }
 
-/// A writer that uses giflib to write the blocks of a GIF to memory.
-private final class GIFOutput {
-    private let encoder: OpaquePointer
-    private let maximumByteCount: Int
+/// The changes of the canvas that a frame makes.
+private struct GIFFrameStep {
+    /// The part of the canvas that is drawn. The first frame is drawn as a whole, because some decoders show the
+    /// background color where it does not.
+    private(set) var area: PixelRect
+    /// What happens to the area before the next frame.
+    private(set) var disposal = FrameDisposal.keep
+    /// The canvas before the next frame is drawn, or nil if it is empty.
+    private(set) var shown: GIFImage?
 
-    /// Writes the header and the extensions that apply to the whole file.
-    ///
-    /// - Parameters:
-    ///   - size: The size of the canvas, at most 65,535 pixels on a side.
-    ///   - loopCount: The loop count of a NETSCAPE2.0 extension, from 0 to 65,535, or `nil` for no extension.
-    ///   - colorProfile: The ICC profile, or `nil`.
-    ///   - xmp: The XMP packet, or `nil`.
-    ///   - maximumByteCount: The maximum number of bytes of the file.
-    init(
-        size: PixelSize, loopCount: Int?, colorProfile: Data?, xmp: Data?, maximumByteCount: Int
-    ) throws(ImageEncodingError) {
-        guard let encoder = alcedo_gif_encoder_create(max(0, maximumByteCount)) else {
-            throw ImageEncodingError(.outOfMemory, "GIF: cannot create the encoder: out of memory")
+    init(from before: GIFImage?, to image: GIFImage, before next: GIFImage?, isFirst: Bool) {
+        area = isFirst ? image.bounds : image.changes(from: before)
+        shown = image
+        // Drawing cannot make a pixel transparent again, but the disposal of the frame before can.
+        guard let next, let holes = image.holes(in: next) else { return }
+        let cleared = area.union(holes)
+        let rest = cleared == image.bounds ? nil : image.clearing(cleared)
+        if let before, before.holes(in: next) == nil,
+            next.changedPixelCount(from: before) < next.changedPixelCount(from: rest)
+        {
+            (disposal, shown) = (.restore, before)
+        } else {
+            (area, disposal, shown) = (cleared, .clear, rest)
         }
-        self.encoder = encoder
-        self.maximumByteCount = maximumByteCount
-        let profile = ICCProfile.encoded(colorProfile, isGray: false) ?? Data()
-        let xmp = xmp.map { [UInt8]($0) } ?? []
-        let isWritten = profile.bytes.withUnsafeBytes { icc in
-            alcedo_gif_encoder_begin(
-                encoder, UInt32(clamping: size.width), UInt32(clamping: size.height),
-                Int32(clamping: loopCount ?? -1), icc.baseAddress?.assumingMemoryBound(to: UInt8.self), icc.count,
-                xmp, xmp.count)
-        }
-        guard isWritten != 0 else { throw failure }
-    }
-
-    deinit { alcedo_gif_encoder_destroy(encoder) }
-
-    /// Writes one image.
-    ///
-    /// - Parameters:
-    ///   - source: The indices and the palette.
-    ///   - area: The position of the image on the canvas.
-    ///   - delay: The delay in hundredths of a second, at most 65,535.
-    ///   - clears: Whether the image's area becomes transparent after the image has been displayed.
-    func add(
-        _ source: GIFIndexedImage, at area: PixelRect, delay: Int, clears: Bool
-    ) throws(ImageEncodingError) {
-        var indices = source.indices
-        let isWritten = indices.withUnsafeMutableBufferPointer { indices in
-            source.palette.withUnsafeBufferPointer { palette -> Int32 in
-                guard let indices = indices.baseAddress, let colors = palette.baseAddress else { return 0 }
-                // Source of the disposal numbers: GIF89a section 23.
-                var image = alcedo_gif_image(
-                    left: UInt32(clamping: area.x), top: UInt32(clamping: area.y),
-                    width: UInt32(clamping: area.size.width), height: UInt32(clamping: area.size.height),
-                    indices: indices, palette: colors, color_count: UInt32(clamping: palette.count / 3),
-                    transparent_index: Int32(clamping: source.transparentIndex ?? -1), disposal: clears ? 2 : 1,
-                    delay: UInt32(clamping: delay), is_canceled: { BlockingExecutor.isWorkCanceled ? 1 : 0 })
-                return alcedo_gif_encoder_add(encoder, &image)
-            }
-        }
-        guard isWritten != 0 else {
-            try ImageEncodingError.checkCancellation(.gif)
-            throw failure
-        }
-    }
-
-    /// Writes the trailer and returns the file.
-    func finish() throws(ImageEncodingError) -> Data {
-        var bytes: UnsafeMutablePointer<UInt8>?
-        var count = 0
-        guard alcedo_gif_encoder_finish(encoder, &bytes, &count) != 0, let bytes else { throw failure }
-        return Data(
-            bytesNoCopy: bytes, count: count,
-            deallocator: .custom { pointer, _ in alcedo_gif_free(pointer.assumingMemoryBound(to: UInt8.self)) })
-    }
-
-    private var failure: ImageEncodingError {
-        guard alcedo_gif_encoder_is_full(encoder) == 0 else { return .exceeds(maximumByteCount, .gif) }
-        return ImageEncodingError(.failed, "GIF: \(String(cString: alcedo_gif_encoder_message(encoder)))")
     }
 }

@@ -175,6 +175,9 @@ struct GIFColor {
 
     var bytes: [UInt8] { [red, green, blue].map { UInt8(clamping: $0) } }
 
+    /// The opaque pixel: red, green, blue and alpha in memory order.
+    var pixel: UInt32 { UInt32(littleEndian: UInt32(red | green << 8 | blue << 16) | 0xFF00_0000) }
+
     /// Returns the squared distance in RGB.
     func distance(to other: GIFColor) -> Int {
         let (r, g, b) = (red &- other.red, green &- other.green, blue &- other.blue)
