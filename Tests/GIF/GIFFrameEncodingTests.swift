@@ -180,6 +180,21 @@ import Testing
         }
     }
 
+    @Test func `a small palette has no transparent color for unchanged pixels`() throws {
+        let frames = try (0..<2).map { index in
+            try pixels(PixelSize(width: 64, height: 64)) { x, y in
+                let level = UInt8(x * 4)
+                return (x + y) % 4 == 0 ? [0, 0, 0, 255] : [level, index == 0 ? level : 255 - level, level, 255]
+            }
+        }
+        let file = try GIFEncoder(maximumColorCount: 2).encode(animation(frames))
+        let again = try #require(GIFDecoder().decode(file, options: DecodingOptions()).frames)
+
+        let second = try again.frame(at: 1)
+        #expect(Set((0..<64 * 64).map { second.rgba($0 % 64, $0 / 64) }).count == 2)
+        #expect(try GIFBlocks(file).images.map(\.hasTransparency) == [false, false])
+    }
+
     @Test(arguments: 0..<60)
     func `random frames of few colors are exact`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -31,11 +31,12 @@ package struct GIFEncoder: MetadataEncoding {
         size.encodingByteCount(perPixel: 16)
     }
 
-    /// Returns the memory for a still image, and for an animation that for the frames that are compared, and for the
-    /// file, which has at most 12 bits for a pixel.
+    /// Returns the memory for a still image, and for an animation that for the frames that are compared, with four
+    /// bytes a pixel, and for the file, which has at most 12 bits for a pixel.
     package func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int {
-        encodingByteCount(of: size, format: format)
-            .addingClamped(size.framesByteCount(format: format, frameCount: frameCount, perPixel: 2))
+        let compared = format.bytesPerPixel < 4 ? .rgba8 : format
+        return encodingByteCount(of: size, format: format)
+            .addingClamped(size.framesByteCount(format: compared, frameCount: frameCount, perPixel: 2))
     }
 
     /// Encodes an image of any pixel format, with all frames of an animation.
@@ -78,7 +79,7 @@ package struct GIFEncoder: MetadataEncoding {
 
     /// Returns the images that show an area of the canvas: one in which pixels that do not change are transparent, and
     /// one with all pixels. Runs of either may compress better. If both have too many colors, those of the changed
-    /// pixels are approximated.
+    /// pixels, or of the area if the palette is small, are approximated.
     private func candidates(
         for image: GIFImage, over shown: GIFImage?, in area: PixelRect, _ maximumColorCount: Int
     ) throws(ImageEncodingError) -> [GIFIndexedImage] {
@@ -89,7 +90,11 @@ package struct GIFEncoder: MetadataEncoding {
         }
         let exact = found.compactMap { $0 }
         guard exact.isEmpty else { return exact }
-        return [try GIFIndexedImage(quantizing: changes, maximumColorCount: maximumColorCount, dithers: dithers)]
+        // In a small palette, a transparent color would be missed by the others.
+        let approximated = maximumColorCount < 32 ? image.part(area) : changes
+        return [
+            try GIFIndexedImage(quantizing: approximated, maximumColorCount: maximumColorCount, dithers: dithers)
+        ]
     }
 
     /// Returns the number of repeats after the first play, at most 65,535: 0 for endless repeats, or `nil` for one
