@@ -81,7 +81,7 @@
             let exif = isValid ? written : []
             let xmp = metadata.xmp.map { [UInt8]($0) } ?? []
             // Absent data is empty instead of nil, so both addresses are valid during the call.
-            let frames = try FrameSequence(image, format: "AVIF")
+            var frames = try FrameSequence(image, format: "AVIF")
             return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
                 try exif.withUnsafeBufferPointer { exif throws(ImageEncodingError) in
                     try xmp.withUnsafeBufferPointer { xmp throws(ImageEncodingError) in
@@ -92,14 +92,14 @@
                         }
                         (settings.exif, settings.exif_size) = Self.pointer(UnsafeRawBufferPointer(exif))
                         (settings.xmp, settings.xmp_size) = Self.pointer(UnsafeRawBufferPointer(xmp))
-                        return try encode(image, frames, settings, maximumByteCount: maximumByteCount)
+                        return try encode(image, &frames, settings, maximumByteCount: maximumByteCount)
                     }
                 }
             }
         }
 
         private func encode(
-            _ image: DecodedImage, _ frames: FrameSequence, _ settings: alcedo_avif_encoder_settings,
+            _ image: DecodedImage, _ frames: inout FrameSequence, _ settings: alcedo_avif_encoder_settings,
             maximumByteCount: Int
         ) throws(ImageEncodingError) -> Data {
             let writer = try AVIFWriter(settings)
@@ -109,7 +109,6 @@
                 guard file.count <= maximumByteCount else { throw .exceeds(maximumByteCount, .avif) }
                 return file
             }
-            var frames = frames
             while let (index, pixels, _) = try frames.next() {
                 guard pixels.size == image.size else {
                     throw ImageEncodingError(

@@ -90,7 +90,7 @@
             let exif = metadata.writtenEXIF(
                 metadata.exif == nil ? .up : image.orientation, image.size, holdsResolution: false)
             let xmp = metadata.xmp.map { [UInt8]($0) } ?? []
-            let frames = try FrameSequence(image, format: "JPEG XL")
+            var frames = try FrameSequence(image, format: "JPEG XL")
             // Absent data is empty instead of nil, so both addresses are valid during the call.
             return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
                 try exif.withUnsafeBufferPointer { exif throws(ImageEncodingError) in
@@ -102,14 +102,14 @@
                         }
                         (settings.exif, settings.exif_size) = Self.pointer(UnsafeRawBufferPointer(exif))
                         (settings.xmp, settings.xmp_size) = Self.pointer(UnsafeRawBufferPointer(xmp))
-                        return try encode(image, frames, settings, maximumByteCount: maximumByteCount)
+                        return try encode(image, &frames, settings, maximumByteCount: maximumByteCount)
                     }
                 }
             }
         }
 
         private func encode(
-            _ image: DecodedImage, _ frames: FrameSequence, _ settings: alcedo_jxl_encoder_settings,
+            _ image: DecodedImage, _ frames: inout FrameSequence, _ settings: alcedo_jxl_encoder_settings,
             maximumByteCount: Int
         ) throws(ImageEncodingError) -> Data {
             let writer = try JXLWriter(threads: settings.threads, maximumByteCount: maximumByteCount)
@@ -118,7 +118,6 @@
                 try writer.add(image.pixels, duration: .zero, isLast: true)
                 return try writer.data()
             }
-            var frames = frames
             while let (index, pixels, isLast) = try frames.next() {
                 guard pixels.size == image.size else {
                     throw ImageEncodingError(

@@ -83,7 +83,7 @@ package struct WebPEncoder: MetadataEncoding {
     /// also in the middle of a frame, or when those of a still image do.
     package func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
         let file: Data
-        let frames = try FrameSequence(image, format: "WebP")
+        var frames = try FrameSequence(image, format: "WebP")
         if frames.isAnimated, let source = image.frames {
             // libwebp holds the encoded frames beside the file.
             let counter = WebPByteCounter(limit: maximumByteCount / 2)
@@ -92,7 +92,7 @@ package struct WebPEncoder: MetadataEncoding {
                     config: configuration(), canvas: source.canvasSize, counter: counter
                 ) { index in
                     image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays)
-                }.encode(frames, playCount: source.playCount)
+                }.encode(&frames, playCount: source.playCount)
             } catch {
                 throw counter.isOverLimit ? .exceeds(maximumByteCount, .webp) : error
             }
@@ -189,7 +189,7 @@ private struct WebPAnimationWriter {
     /// Returns the duration of a frame.
     let delay: (_ index: Int) -> Duration
 
-    func encode(_ frames: FrameSequence, playCount: Int?) throws(ImageEncodingError) -> Data {
+    func encode(_ frames: inout FrameSequence, playCount: Int?) throws(ImageEncodingError) -> Data {
         try WebPSource.check(canvas)
         var options = WebPAnimEncoderOptions()
         guard WebPAnimEncoderOptionsInit(&options) != 0 else {
@@ -201,7 +201,7 @@ private struct WebPAnimationWriter {
             throw ImageEncodingError(.outOfMemory, "WebP: cannot encode: out of memory")
         }
         defer { WebPAnimEncoderDelete(writer) }
-        let end = try add(frames, to: writer)
+        let end = try add(&frames, to: writer)
         guard WebPAnimEncoderAdd(writer, nil, end, nil) != 0 else { throw Self.error(writer) }
         var output = WebPData()
         guard WebPAnimEncoderAssemble(writer, &output) != 0, let bytes = output.bytes else {
@@ -215,8 +215,7 @@ private struct WebPAnimationWriter {
     }
 
     /// Adds all frames. Returns the time in milliseconds at which the last frame ends.
-    private func add(_ frames: FrameSequence, to writer: OpaquePointer) throws(ImageEncodingError) -> Int32 {
-        var frames = frames
+    private func add(_ frames: inout FrameSequence, to writer: OpaquePointer) throws(ImageEncodingError) -> Int32 {
         var start = Int32(0)
         while let (index, pixels, _) = try frames.next() {
             guard pixels.size == canvas else {

@@ -2,7 +2,7 @@
 ///
 /// One frame is read ahead, because an animation ends before a frame that turns out to be damaged. An encoder then
 /// knows whether a frame is the last one, and whether there are several, before it writes the frame. Memory: two
-/// frames.
+/// frames. A copy of a sequence keeps its frames, so functions take it as `inout`.
 package struct FrameSequence {
     private let image: DecodedImage
     /// The name of the format, for errors.
