@@ -245,7 +245,10 @@ private final class Branch {
         // When the orientation is not applied, the rows keep their stored order, so the size must match that order.
         let isTurned = !converter.appliesOrientation && info.orientation.swapsSides
         let resize = variant.size.map { ImageProcessors.Resize(to: isTurned ? $0.transposed : $0) }
-        processors = (resize.map { [$0] } ?? []) + variant.processors + converter.processors
+        // The rows have this size, unless the decoder reduces the image.
+        processors = ImageProcessors.CropBeforeResize.joined(
+            in: (resize.map { [$0] } ?? []) + variant.processors + converter.processors,
+            of: converter.appliesOrientation ? info.uprightSize : info.size)
     }
 
     /// Whether the format supports only 8-bit samples.

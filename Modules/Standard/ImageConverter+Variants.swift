@@ -12,8 +12,8 @@ extension ImageConverter {
     /// ```
     ///
     /// The processors of the variant run after the resize to ``size``, and before those of the converter. The first of
-    /// all decides the size at which the image is decoded (`ImageProcessing.decodingTarget`). So a resize goes first:
-    /// the image is otherwise decoded at full size.
+    /// all decides the size at which the image is decoded (`ImageProcessing.decodingTarget`). So a resize goes first,
+    /// or a crop that a resize follows: the image is otherwise decoded at full size.
     public struct Variant: Sendable {
         /// The encoder of the variant.
         public var encoder: any ImageEncoding

@@ -99,6 +99,67 @@ struct ImageVariantTests {
         }
     }
 
+    @Test func `a crop before a resize is decoded as small as the resize permits`() async throws {
+        let full = try CodecRegistry.standard.decode(photo())
+        let decoder = WatchedDecoder(JPEGDecoder())
+        let codecs = decoder.codecs(for: .jpeg, signature: Self.jpegSignature)
+        let crop: any ImageProcessing = .crop(x: 203, y: 97, width: 606, height: 402)
+        let resize: any ImageProcessing = .resize(width: 60)
+        let variant = Variant(.png(), processors: [crop, resize])
+
+        let image = try await ImageConverter(codecs: codecs).convert(photo(), to: [variant]).variants[0]
+
+        // The part is needed at 120 x 80.
+        #expect(decoder.calls.value.decodes.map(\.target) == [TargetSize(width: 238, height: 160, mode: .fill)])
+        #expect(decoder.calls.value.rows == 400)
+        #expect(image.size == PixelSize(width: 60, height: 40))
+        let exact = try resize.process(try crop.process(full)).pixels
+        let difference = ImageDifference(try CodecRegistry.standard.decode(image.data).pixels, exact)
+        #expect(difference.mean <= 0.75, "\(difference)")
+        #expect(difference.shareWithinLimit >= 0.999, "\(difference)")
+        // A processor in between needs the full size.
+        let gray = Variant(.png(), processors: [crop, .grayscale, resize])
+        _ = try await ImageConverter(codecs: codecs).convert(photo(), to: [gray])
+        #expect(decoder.calls.value.decodes[1].target == nil)
+        #expect(decoder.calls.value.rows == 400 + 800)
+    }
+
+    @Test(arguments: [true, false])
+    func `a crop before a resize refers to the rows of a turned image`(isUpright: Bool) async throws {
+        let turned = try SampleImages.data("turned.jpg")
+        let info = try CodecRegistry.standard.inspect(turned)
+        try #require(info.orientation.swapsSides)
+        let options = DecodingOptions(appliesOrientation: isUpright)
+        let full = try CodecRegistry.standard.decode(turned, options: options)
+        let crop: any ImageProcessing = .crop(
+            x: full.size.width / 5, y: full.size.height / 3, width: full.size.width / 2,
+            height: full.size.height / 2)
+        let resize: any ImageProcessing = .resize(width: full.size.width / 20)
+        let converter = ImageConverter(appliesOrientation: isUpright)
+
+        let image = try await converter.convert(turned, to: [Variant(.png(), processors: [crop, resize])]).variants[0]
+
+        let exact = try resize.process(try crop.process(full)).pixels
+        let stored = try CodecRegistry.standard.decode(
+            image.data, options: DecodingOptions(appliesOrientation: false))
+        try #require(stored.size == exact.size)
+        let difference = ImageDifference(stored.pixels, exact)
+        #expect(difference.mean <= 1, "\(difference)")
+    }
+
+    @Test func `a part of an image of a format that is not reduced equals the crop and the resize`() async throws {
+        let full = try CodecRegistry.standard.decode(photo())
+        let crop: any ImageProcessing = .crop(aspect: PixelSize(width: 1, height: 1), at: .left)
+        let resize: any ImageProcessing = .resize(width: 101)
+        for encoder in [ImageEncoder.png(), .webp(lossless: true)] {
+            let image = try await ImageConverter().convert(
+                encoder.encode(full), to: [Variant(.composition([crop, resize]), .png())]
+            ).variants[0]
+            let exact = try resize.process(try crop.process(full)).pixels
+            #expect(ImageDifference(try CodecRegistry.standard.decode(image.data).pixels, exact).ratio == .infinity)
+        }
+    }
+
     @Test func `a processor of the converter that goes first decides the size of the decode`() async throws {
         let decoder = WatchedDecoder(JPEGDecoder())
         let codecs = decoder.codecs(for: .jpeg, signature: Self.jpegSignature)

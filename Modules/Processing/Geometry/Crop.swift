@@ -87,7 +87,7 @@ extension ImageProcessors {
         }
 
         /// Whether the pixels determine the position.
-        private var isSmart: Bool {
+        var isSmart: Bool {
             switch region {
             case .rect: false
             case .size(_, let anchor), .aspect(_, let anchor): anchor == .smart
@@ -120,7 +120,11 @@ extension ImageProcessors {
         }
 
         package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
-            isSmart ? WholeImageStage(next: next) { try process($0) } : RowCropper(rect, next: next)
+            guard !isSmart else { return WholeImageStage(next: next) { try process($0) } }
+            return RowCropper(next: next) { header throws(ImageProcessingError) in
+                let part = try rect(in: header.size)
+                return (part, part.size == header.size ? header.reduction : nil)
+            }
         }
 
         /// Returns the rectangle to keep of an image of size `bounds`. Throws `invalidParameter` for an invalid
@@ -164,8 +168,7 @@ extension ImageProcessors {
             return PixelRect(x: origin.x, y: origin.y, width: width, height: height)
         }
 
-        private static func copy(_ part: PixelRect, of pixels: PixelBuffer) throws(ImageProcessingError) -> PixelBuffer
-        {
+        static func copy(_ part: PixelRect, of pixels: PixelBuffer) throws(ImageProcessingError) -> PixelBuffer {
             let pixelBytes = pixels.format.bytesPerPixel
             let result = pixels.withUnsafeBytes { source in
                 PixelBuffer(size: part.size, format: pixels.format, alphaMode: pixels.alphaMode) { memory, stride in
@@ -184,29 +187,31 @@ extension ImageProcessors {
 }
 
 /// A consumer that forwards the part of the arriving rows that a crop keeps.
-private final class RowCropper: PixelRowConsumer {
-    private let part: (PixelSize) throws(ImageProcessingError) -> PixelRect
+final class RowCropper: PixelRowConsumer {
+    /// The part of the rows of an image to keep, and its position in the full result of the crop.
+    typealias Part = (rect: PixelRect, reduction: ImageReduction?)
+
+    private let part: (PixelRowHeader) throws(ImageProcessingError) -> Part
     private let next: any PixelRowConsumer
     private var rows = 0..<0
     private var bytes = 0..<0
     private var y = 0
 
-    /// Creates a consumer. `part` receives the size of an image and returns the rectangle to keep.
-    init(_ part: @escaping (PixelSize) throws(ImageProcessingError) -> PixelRect, next: any PixelRowConsumer) {
+    /// Creates a consumer. `part` receives the header of the rows and returns the part to keep.
+    init(next: any PixelRowConsumer, _ part: @escaping (PixelRowHeader) throws(ImageProcessingError) -> Part) {
         self.part = part
         self.next = next
     }
 
     func begin(_ header: PixelRowHeader) throws {
-        let part = try part(header.size)
+        let (part, reduction) = try part(header)
         try PixelLimits.checkRows(of: header)
         let pixelBytes = header.format.bytesPerPixel
         rows = part.y..<part.y + part.size.height
         bytes = part.x * pixelBytes..<(part.x + part.size.width) * pixelBytes
         y = 0
         var cropped = header
-        cropped.size = part.size
-        if part.size != header.size { cropped.reduction = nil }
+        (cropped.size, cropped.reduction) = (part.size, reduction)
         try next.begin(cropped)
     }
 
@@ -221,7 +226,7 @@ private final class RowCropper: PixelRowConsumer {
     func byteCount(for header: PixelRowHeader) -> Int {
         var cropped = header
         // An invalid part is an error when the rows begin.
-        if let part = try? part(header.size) { cropped.size = part.size }
+        if let part = try? part(header) { (cropped.size, cropped.reduction) = (part.rect.size, part.reduction) }
         return next.byteCount(for: cropped)
     }
 }
