@@ -25,6 +25,7 @@ enum AlcedoBench {
           alcedo-bench color [options]           measure color conversion against libvips
           alcedo-bench thumbnail [options]       measure thumbnails against Pillow and libvips
           alcedo-bench formats [options]         measure thumbnails of further formats and of animations
+          alcedo-bench convert [options]         measure conversions of a large image against libvips
           alcedo-bench inspect [options]         measure alcedo inspect against a C loop that reads headers
           alcedo-bench start [options]           measure the start of alcedo and of a worker of the sandbox
           alcedo-bench server [options]          measure thumbnail-server against Thumbor
@@ -50,8 +51,9 @@ enum AlcedoBench {
             DecodeBenchCommand.self, EncodeBenchCommand.self, MemoryBenchCommand.self, DiskCacheBenchCommand.self,
             MemoryCacheBenchCommand.self, ResponseCacheBenchCommand.self, DownloadBenchCommand.self,
             PipelineBenchCommand.self, BindingBenchCommand.self, ResizeBenchCommand.self, ColorBenchCommand.self,
-            ThumbnailBenchCommand.self, FormatBenchCommand.self, InspectBenchCommand.self, StartBenchCommand.self,
-            ServerBenchCommand.self, SandboxBenchCommand.self, GrowthBenchCommand.self, AllBenchCommand.self,
+            ThumbnailBenchCommand.self, FormatBenchCommand.self, ConvertBenchCommand.self, InspectBenchCommand.self,
+            StartBenchCommand.self, ServerBenchCommand.self, SandboxBenchCommand.self, GrowthBenchCommand.self,
+            AllBenchCommand.self,
         ])
 
     static func main() {

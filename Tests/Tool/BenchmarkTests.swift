@@ -124,6 +124,40 @@ struct BenchmarkTests {
         #expect(one.output.split(separator: "\n").count == 2)
     }
 
+    @Test func `the convert benchmark prints the time and the memory of each conversion`() async throws {
+        let words = ["convert", "--pictures", directory.path, "--rounds", "1", "--megapixels", "1"]
+        #expect(try await bench.run(words).problems.contains("no images in"))
+        let wallpapers = directory.url.appending(path: "wallpapers")
+        try FileManager.default.createDirectory(at: wallpapers, withIntermediateDirectories: true)
+        for name in ["dunes.jpg", "tiles.png", "turned.jpg"] {
+            try SampleImages.data(name).write(to: wallpapers.appending(path: name))
+        }
+
+        let outcome = try await bench.run(words + ["--only", "webp"])
+
+        #expect(outcome.problems == "")
+        #expect(outcome.status == 0)
+        let rows = outcome.output.split(separator: "\n").dropFirst().map { row in
+            row.split(separator: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        }
+        let names = ["inside", "cover", "variants", "largest", "equal"]
+        try #require(rows.count == names.count + 2)
+        for (row, name) in zip(rows, names) {
+            #expect(row[0] == "webp, \(name)")
+            #expect(try #require(Double(row[1])) > 0)
+            // Without an interpreter, the time of libvips, the ratios and the quality are missing.
+            #expect(row[2...4] == ["-", "-", "-"])
+            #expect(try #require(Double(row[5])) > 0)
+            #expect(row.last == "-")
+        }
+        #expect(rows[5][0].hasPrefix("webp, three variants relative to the largest: "))
+        #expect(rows[6][0].hasPrefix("webp, cover relative to inside of as many pixels: "))
+        let unknown = try await bench.run(words + ["--only", "tga"])
+        #expect(unknown.status == 2)
+        #expect(unknown.problems.contains("no format has this name; available: jpeg, png, webp"))
+        #expect(try await bench.run(["convert"]).status == 2)
+    }
+
     @Test func `the inspect benchmark compares the tool with a loop over the headers of all files`() async throws {
         let outcome = try await bench.run(["inspect", "--files", "40", "--rounds", "1"])
 

@@ -171,6 +171,7 @@ struct AllBenchCommand: ProgramCommand {
             Part(title: "Colors", words: ["color"] + roundOptions + peer),
             Part(title: "Thumbnails", words: ["thumbnail", "--pictures", imageDirectory] + roundOptions + peer),
         ] + formatParts(imageDirectory, roundOptions + peer) + [
+            Part(title: "Conversions", words: ["convert", "--pictures", imageDirectory] + roundOptions + peer),
             Part(title: "Headers of small files", words: ["inspect"] + roundOptions),
             Part(title: "Start", words: ["start"]),
             Part(title: "Thumbnail server", words: ["server", "--pictures", imageDirectory] + roundOptions + peer),
