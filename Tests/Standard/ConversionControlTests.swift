@@ -340,6 +340,26 @@ struct ConversionControlTests {
         #expect(decoder.calls.value.opens == before + 1)
     }
 
+    @Test func `a running conversion holds bytes of the pipeline's budget until it ends`() async throws {
+        let pipeline = pipeline(limit: 64 << 20)
+        let (budget, limit) = pipeline.decodingBudget
+        let gate = DispatchSemaphore(value: 0)
+        let (decoder, begun) = stopping(at: gate)
+        let converter = converter(decoder, ImageConversionQueue(sharingBudgetOf: pipeline))
+        let conversion = Task { try await converter.convert(file, to: .webp()) }
+        try await begun.waitUntil { $0 == 1 }
+
+        let held = budget.reservedByteCount
+        #expect(held > Self.size.pixelCount * 4)
+        #expect(!budget.reserveNow(limit - held + 1))
+        #expect(budget.reserveNow(limit - held))
+        budget.release(limit - held)
+        gate.signal()
+
+        #expect(try await conversion.value.count > 0)
+        #expect(budget.reservedByteCount == 0)
+    }
+
     @Test func `a conversion that is canceled while it waits for the budget releases nothing`() async throws {
         let pipeline = pipeline(limit: 64 << 20)
         let (budget, limit) = pipeline.decodingBudget

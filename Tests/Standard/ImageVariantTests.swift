@@ -147,6 +147,34 @@ struct ImageVariantTests {
         #expect(difference.mean <= 1, "\(difference)")
     }
 
+    @Test(arguments: [90, 180, 270])
+    func `a conversion rotates by a right angle without the loss of a row or a column`(angle: Int) async throws {
+        let size = PixelSize(width: 37, height: 23)
+        let source = DecodedImage.coordinates(size)
+        let file = try ImageEncoder.png().encode(source)
+        let turn: any ImageProcessing = .rotate(clockwise: Double(angle))
+        let back: any ImageProcessing = .rotate(clockwise: Double(360 - angle))
+
+        let images = try await ImageConverter().convert(
+            file, to: [Variant(.png(), processors: [turn]), Variant(.png(), processors: [turn, back])])
+
+        let turned = try CodecRegistry.standard.decode(images.variants[0].data).pixels
+        #expect(turned.size == (angle == 180 ? size : size.transposed))
+        for y in 0..<turned.height {
+            for x in 0..<turned.width {
+                let (left, top) =
+                    switch angle {
+                    case 90: (y, size.height - 1 - x)
+                    case 180: (size.width - 1 - x, size.height - 1 - y)
+                    default: (size.width - 1 - y, x)
+                    }
+                #expect(turned.rgba(x, y) == source.pixels.rgba(left, top), "\(x), \(y)")
+            }
+        }
+        let same = try CodecRegistry.standard.decode(images.variants[1].data).pixels
+        #expect(same.tightBytes == source.pixels.tightBytes)
+    }
+
     @Test func `a part of an image of a format that is not reduced equals the crop and the resize`() async throws {
         let full = try CodecRegistry.standard.decode(photo())
         let crop: any ImageProcessing = .crop(aspect: PixelSize(width: 1, height: 1), at: .left)

@@ -19,7 +19,8 @@ struct AllBenchCommand: ProgramCommand {
                           only)
           --output DIR    write the report to DIR (default: .)
           --force         replace an existing report
-          --rounds N      measure N rounds of encoders, downloader, processors, colors and thumbnails (default: 5)
+          --rounds N      measure N rounds of encoders, downloader, processors, colors, thumbnails and
+                          conversions (default: 5)
           --only TEXT     run only parts whose title contains TEXT, such as Thumbnails; may be repeated
           --update        replace the report, and keep the other parts from report.json in --output if it is of the same
                           machine and versions
