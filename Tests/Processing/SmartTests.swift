@@ -55,6 +55,61 @@ import Testing
         #expect(origin.y <= max(0, center.y - 22) && origin.y + 70 >= min(150, center.y + 22), "\(origin)")
     }
 
+    /// Returns a portrait of 240 x 160 pixels: a face with eyes and a mouth, hair, and a shirt. Of 15 looks, each has
+    /// another combination of colors.
+    private static func portrait(x: Int, y: Int, radius: Double, look: Int) -> PixelBuffer {
+        let backgrounds: [SIMD4<UInt16>] = [
+            SIMD4(120, 160, 210, 255), SIMD4(190, 190, 185, 255), SIMD4(40, 40, 45, 255),
+        ]
+        let shirts: [SIMD4<UInt16>] = [
+            SIMD4(60, 70, 110, 255), SIMD4(150, 40, 40, 255), SIMD4(230, 230, 230, 255), SIMD4(40, 40, 40, 255),
+            SIMD4(90, 120, 90, 255),
+        ]
+        let hairs: [SIMD4<UInt16>] = [
+            SIMD4(40, 28, 20, 255), SIMD4(90, 60, 35, 255), SIMD4(190, 160, 100, 255), SIMD4(25, 25, 25, 255),
+            SIMD4(150, 150, 150, 255),
+        ]
+        let tones: [SIMD4<UInt16>] = [
+            SIMD4(240, 200, 175, 255), SIMD4(224, 172, 140, 255), SIMD4(198, 134, 100, 255), SIMD4(141, 85, 58, 255),
+            SIMD4(100, 62, 45, 255),
+        ]
+        let half = radius * 3 / 4
+        // Ellipses relative to the middle of the face, from top to bottom of the drawing.
+        let parts: [(x: Double, y: Double, width: Double, height: Double, color: SIMD4<UInt16>)] = [
+            (0, radius * 0.45, half * 0.35, radius * 0.08, SIMD4(150, 70, 70, 255)),
+            (-half * 0.4, -radius * 0.15, half * 0.16, radius * 0.08, SIMD4(40, 30, 25, 255)),
+            (half * 0.4, -radius * 0.15, half * 0.16, radius * 0.08, SIMD4(40, 30, 25, 255)),
+            (0, 0, half, radius, tones[look * 2 % 5]),
+            (0, -radius * 0.15, half * 1.15, radius * 1.12, hairs[(look + 2) % 5]),
+            (0, radius * 2.4, half * 2.1, radius * 1.5, shirts[look % 5]),
+        ]
+        return .make(240, 160, .rgbx8, .opaque) { column, row in
+            let (across, down) = (Double(column - x), Double(row - y))
+            let part = parts.first { part in
+                let (a, b) = ((across - part.x) / part.width, (down - part.y) / part.height)
+                return a * a + b * b < 1
+            }
+            if let part { return part.color }
+            let texture = UInt16((column * 7 + row * 13) % 7)
+            return backgrounds[look % 3] &+ SIMD4(texture, texture, texture, 0)
+        }
+    }
+
+    @Test(arguments: [16, 24], [40, 120, 200])
+    func `a drawn face is not cut by a crop of the full height`(radius: Int, x: Int) throws {
+        let half = radius * 3 / 4
+        for y in [40, 80, 120] {
+            for look in 0..<15 {
+                let image = Self.portrait(x: x, y: y, radius: Double(radius), look: look)
+                for width in [120, 160] {
+                    let left = try Self.origin(of: PixelSize(width: width, height: 160), in: image).x
+                    let comment: Comment = "look \(look) at \(x), \(y): \(left) of \(width)"
+                    #expect(left <= x - half && left + width >= x + half, comment)
+                }
+            }
+        }
+    }
+
     @Test func `an even image is cropped at the center`() throws {
         for (format, mode) in ResizeTests.shapes {
             for (width, height) in [(200, 150), (37, 90), (3, 2), (1, 9), (450, 10)] {
