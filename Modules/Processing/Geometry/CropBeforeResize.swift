@@ -6,9 +6,9 @@ extension ImageProcessors {
     /// A crop alone needs the full size, because its rectangle is in pixels. With the resize after it, it needs only as
     /// many samples as the resize of the part needs. The result equals that of the crop followed by the resize if the
     /// image has its full size. In a reduced image, the part begins and ends between two samples; the resize filters it
-    /// at its exact position.
+    /// at its exact position, and the samples at its edges count by their share inside.
     package struct CropBeforeResize: FramewiseProcessing {
-        private let resize: Resize
+        private var resize: Resize
         /// The size of the full image, and the part to keep of it.
         private let full: PixelSize
         private let part: PixelRect
@@ -25,6 +25,7 @@ extension ImageProcessors {
             let needed = part.size.scaled(to: target.size, mode: target.mode)
             guard needed != part.size else { return nil }
             (self.resize, self.full, self.part) = (resize, full, part)
+            self.resize.isPart = true
             identifier = Composition([crop, resize]).identifier
             let side = { (full: Int, needed: Int, part: Int) in
                 min(full, Int((Double(full) * Double(needed) / Double(part)).rounded(.up)))

@@ -21,6 +21,8 @@ struct ResamplingPlan {
     /// The rectangle of the source, in its samples, that becomes the result. The filter also uses samples outside of
     /// it.
     let region: SampleRegion
+    /// The rectangle of the source, in its samples, that belongs to the image; nil for all samples.
+    let covered: SampleRegion?
     let size: PixelSize
     let sampling: ResizeSampling
     let layout: SampleLayout
@@ -29,11 +31,12 @@ struct ResamplingPlan {
 
     /// Creates a plan. Both sizes must be positive and fit in a buffer.
     init(
-        from source: PixelSize, region: SampleRegion? = nil, to size: PixelSize, format: PixelFormat,
-        alphaMode: AlphaMode, sampling: ResizeSampling
+        from source: PixelSize, region: SampleRegion? = nil, covered: SampleRegion? = nil, to size: PixelSize,
+        format: PixelFormat, alphaMode: AlphaMode, sampling: ResizeSampling
     ) {
         self.source = source
         self.region = region ?? SampleRegion(of: source)
+        self.covered = covered
         self.size = size
         self.sampling = sampling
         layout = SampleLayout(format, alphaMode)
@@ -93,14 +96,15 @@ private final class Resampler<Sample: FilterSample>: Resampling {
         result = Sample.Row(width: plan.size.width, plan)
         let (region, filter) = (plan.region, plan.sampling.filter)
         var columns = WeightTable<Sample>(
-            samples: plan.source.width, start: region.x, extent: region.width, length: plan.size.width, filter: filter)
+            samples: plan.source.width, start: region.x, extent: region.width, length: plan.size.width, filter: filter,
+            covered: plan.covered.map { $0.x...$0.x + $0.width })
         let used = columns.removeUnusedSamples()
         self.columns = columns
         skippedByteCount = used.lowerBound * plan.bytesPerPixel
         source = Sample.Row(width: used.count, plan)
         rows = WeightTable(
             samples: plan.source.height, start: region.y, extent: region.height, length: plan.size.height,
-            filter: filter)
+            filter: filter, covered: plan.covered.map { $0.y...$0.y + $0.height })
         capacity = rows.count.max() ?? 1
         row = Scratch(count: source.count)
         band = Scratch(count: capacity * result.count)

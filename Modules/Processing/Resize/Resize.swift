@@ -136,6 +136,8 @@ extension ImageProcessors {
         package let enlarges: Bool
         /// The filter and its options.
         package let sampling: ResizeSampling
+        /// Whether samples that lie partly outside of the part of a reduced image count by their share inside.
+        var isPart = false
 
         package init(
             to target: PixelSize, mode: ResizeMode = .fit, at anchor: Anchor = .center, enlarges: Bool = false,
@@ -213,8 +215,9 @@ extension ImageProcessors {
             let region = SampleRegion(part, of: header.size, header.reduction)
             guard result != header.size || region != SampleRegion(of: header.size) else { return nil }
             return ResamplingPlan(
-                from: header.size, region: region, to: result, format: header.format, alphaMode: header.alphaMode,
-                sampling: sampling)
+                from: header.size, region: region,
+                covered: isPart ? header.reduction.map { SampleRegion(nil, of: header.size, $0) } : nil, to: result,
+                format: header.format, alphaMode: header.alphaMode, sampling: sampling)
         }
 
         /// Returns the size of the result for an image of size `source`. Throws `invalidParameter` when a side of the

@@ -17,7 +17,12 @@ struct WeightTable<Weight: FilterSample> {
     ///   - extent: The length of the result in the source, in samples.
     ///   - length: The number of result pixels, at least one.
     ///   - filter: The filter that computes the weights.
-    init(samples: Int, start: Double = 0, extent: Double, length: Int, filter: ResizeFilter) {
+    ///   - covered: The part of the source, in samples, that belongs to the image. A sample at its edge counts by the
+    ///     share of it inside. Default: nil, all samples.
+    init(
+        samples: Int, start: Double = 0, extent: Double, length: Int, filter: ResizeFilter,
+        covered: ClosedRange<Double>? = nil
+    ) {
         let scale = extent / Double(length)
         let stretch = max(scale, 1)
         // At scale 1, every filter is 1 at its center and 0 at the other samples.
@@ -37,8 +42,10 @@ struct WeightTable<Weight: FilterSample> {
             let high = min(samples, low + taps, max(low + 1, Int(center + reach + 0.5)))
             var sum = 0.0
             for sample in low..<high {
-                row[sample - low] = filter.weight(at: (Double(sample) + 0.5 - center) / stretch)
-                sum += row[sample - low]
+                var weight = filter.weight(at: (Double(sample) + 0.5 - center) / stretch)
+                if let covered { weight *= Self.share(of: sample, in: covered) }
+                row[sample - low] = weight
+                sum += weight
             }
             // At an edge, rounding can leave no sample with a weight. The nearest one then stands for all.
             if sum == 0 { (row[0], sum) = (1, 1) }
@@ -51,6 +58,11 @@ struct WeightTable<Weight: FilterSample> {
             first.append(low)
             count.append(high - low)
         }
+    }
+
+    /// Returns the share of a sample, from 0 to 1, that lies in a part of the source.
+    private static func share(of sample: Int, in part: ClosedRange<Double>) -> Double {
+        max(0, min(Double(sample + 1), part.upperBound) - max(Double(sample), part.lowerBound))
     }
 
     /// Makes the first sample with a weight the sample 0 of the table. Returns the range of the samples with a weight.
