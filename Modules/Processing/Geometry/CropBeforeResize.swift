@@ -18,10 +18,10 @@ extension ImageProcessors {
 
         /// Returns nil if the full size is needed.
         private init?(_ crop: Crop, _ resize: Resize, of full: PixelSize) {
-            // An invalid rectangle is an error of the crop itself.
-            guard !crop.isSmart, let target = resize.decodingTarget, let part = try? crop.rect(in: full) else {
-                return nil
-            }
+            // An invalid rectangle is an error of the crop itself. No buffer has a longer side.
+            guard !crop.isSmart, max(full.width, full.height) <= Int(Int32.max), let target = resize.decodingTarget,
+                let part = try? crop.rect(in: full)
+            else { return nil }
             let needed = part.size.scaled(to: target.size, mode: target.mode)
             guard needed != part.size else { return nil }
             (self.resize, self.full, self.part) = (resize, full, part)
