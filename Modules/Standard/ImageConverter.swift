@@ -26,8 +26,9 @@ public import FoundationEssentials
 /// for image in images.variants { print(image.mediaType, image.size, image.data.count) }
 /// ```
 ///
-/// An animation stays an animation when the encoder and all processors support animations. It ends before a frame that
-/// is damaged. Otherwise its first frame is converted.
+/// An animation stays an animation when the encoder and all processors support animations. Its frames are decoded,
+/// processed and encoded one at a time, and it ends before a frame that is damaged. Otherwise its first frame is
+/// converted.
 ///
 /// The rows of a still image pass from the decoder through the resizer to the encoder one after another. "Recipes" of
 /// this module lists the cases in which the whole image is held in memory. "Converting" has the rules of variants,
