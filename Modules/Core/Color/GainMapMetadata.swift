@@ -50,13 +50,13 @@ package struct GainMapMetadata: Sendable, Equatable {
     /// - Throws: ``ImageDecodingError`` `corrupt` for numbers that are missing, damaged or out of range, and
     ///   `unsupportedVariant` for another version, and for a map of an image that is HDR itself.
     package init?(xmp: Data) throws(ImageDecodingError) {
-        guard let properties = XMPProperties(xmp, namespace: "http://ns.adobe.com/hdr-gain-map/1.0/"),
-            let version = properties.texts["Version"]
+        guard let properties = GainMapProperties(xmp, namespace: "http://ns.adobe.com/hdr-gain-map/1.0/"),
+            let version = properties.texts("Version")
         else { return nil }
         guard version.count == 1, version[0].hasPrefix("1.") else {
             throw ImageDecodingError(.unsupportedVariant, "the gain map has another version")
         }
-        guard properties.texts["BaseRenditionIsHDR"]?.first?.lowercased() != "true" else { throw Self.isHDR }
+        guard properties.texts("BaseRenditionIsHDR")?.first?.lowercased() != "true" else { throw Self.isHDR }
         let minimums = try properties.numbers("GainMapMin", default: 0)
         let maximums = try properties.numbers("GainMapMax")
         let gammas = try properties.numbers("Gamma", default: 1)
@@ -112,11 +112,11 @@ package struct GainMapMetadata: Sendable, Equatable {
     ///   - exif: Returns the EXIF data of the image, starting with the TIFF header. Called only if needed.
     /// - Throws: ``ImageDecodingError`` `corrupt` when the gain is missing, damaged or out of range.
     package init?(appleXMP xmp: Data, exif: () -> Data?) throws(ImageDecodingError) {
-        guard let properties = XMPProperties(xmp, namespace: "http://ns.apple.com/HDRGainMap/1.0/"),
-            properties.texts["HDRGainMapVersion"] != nil
+        guard let properties = GainMapProperties(xmp, namespace: "http://ns.apple.com/HDRGainMap/1.0/"),
+            properties.texts("HDRGainMapVersion") != nil
         else { return nil }
         let stops: Double
-        if properties.texts["HDRGainMapHeadroom"] != nil {
+        if properties.texts("HDRGainMapHeadroom") != nil {
             stops = log2(try properties.numbers("HDRGainMapHeadroom")[0])
         } else {
             guard let found = exif().flatMap(AppleMakerNotes.stops) else { throw Self.isDamaged }
@@ -148,33 +148,25 @@ package struct GainMapMetadata: Sendable, Equatable {
 }
 
 /// The properties of one namespace in an XMP packet.
-private struct XMPProperties {
-    /// The texts of each property: one, or one for each of red, green and blue.
-    private(set) var texts: [String: [String]] = [:]
+private struct GainMapProperties {
+    private let properties: XMPProperties
+    private let namespace: String
 
     /// Returns nil when the packet is damaged.
     init?(_ packet: Data, namespace: String) {
-        guard let document = XMPDocument([UInt8](packet)) else { return nil }
-        for description in XMPFilter.descriptions(of: document) {
-            for (name, value) in description.attributes where name.namespace == namespace {
-                texts[name.local] = [value]
-            }
-            for property in description.children where property.name.namespace == namespace {
-                let items = property.children.first?.children.filter { $0.name == .rdf("li") }
-                texts[property.name.local] = items?.map(Self.text(of:)) ?? [Self.text(of: property)]
-            }
-        }
+        guard let properties = XMPProperties(packet) else { return nil }
+        self.properties = properties
+        self.namespace = namespace
     }
 
-    private static func text(of element: XMPElement) -> String {
-        element.content.reduce(into: "") { if case .text(let text) = $1 { $0 += text } }
-    }
+    /// Returns the texts of a property, one, or one for each of red, green and blue. Nil if there is no such property.
+    func texts(_ name: String) -> [String]? { properties.texts(XMPName(namespace: namespace, local: name)) }
 
     /// Returns the numbers of red, green and blue. Throws unless the property has one or three numbers, or is missing
     /// and has a default.
     func numbers(_ name: String, default value: Double? = nil) throws(ImageDecodingError) -> [Double] {
         let found: [Double?]
-        if let texts = texts[name] {
+        if let texts = texts(name) {
             found = texts.map { text in Double(text.filter { !$0.isWhitespace }) }
         } else {
             found = [value]

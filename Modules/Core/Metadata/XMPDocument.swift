@@ -8,7 +8,23 @@ struct XMPName: Hashable {
     static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
     static let xml = "http://www.w3.org/XML/1998/namespace"
 
+    /// The namespaces of properties that are read. Source: XMP specification part 2, chapters 2 and 3; CIPA DC-010.
+    static let dublinCore = "http://purl.org/dc/elements/1.1/"
+    static let photoshop = "http://ns.adobe.com/photoshop/1.0/"
+    static let basic = "http://ns.adobe.com/xap/1.0/"
+    static let tiff = "http://ns.adobe.com/tiff/1.0/"
+    static let exif = "http://ns.adobe.com/exif/1.0/"
+    static let exifEX = "http://cipa.jp/exif/1.0/"
+    static let aux = "http://ns.adobe.com/exif/1.0/aux/"
+
     static func rdf(_ local: String) -> Self { Self(namespace: rdf, local: local) }
+    static func dublinCore(_ local: String) -> Self { Self(namespace: dublinCore, local: local) }
+    static func photoshop(_ local: String) -> Self { Self(namespace: photoshop, local: local) }
+    static func basic(_ local: String) -> Self { Self(namespace: basic, local: local) }
+    static func tiff(_ local: String) -> Self { Self(namespace: tiff, local: local) }
+    static func exif(_ local: String) -> Self { Self(namespace: exif, local: local) }
+    static func exifEX(_ local: String) -> Self { Self(namespace: exifEX, local: local) }
+    static func aux(_ local: String) -> Self { Self(namespace: aux, local: local) }
 }
 
 struct XMPElement {

@@ -83,18 +83,12 @@ struct XMPFilter {
         return String(value[..<zone])
     }
 
-    private static let dublinCore = "http://purl.org/dc/elements/1.1/"
-    private static let photoshop = "http://ns.adobe.com/photoshop/1.0/"
-    private static let basic = "http://ns.adobe.com/xap/1.0/"
-    private static let tiff = "http://ns.adobe.com/tiff/1.0/"
-    private static let exif = "http://ns.adobe.com/exif/1.0/"
-
     /// The creator and the rights, by namespace. An asterisk stands for every name.
     private static let rights: [String: Set<String>] = [
-        dublinCore: ["creator", "rights"],
+        XMPName.dublinCore: ["creator", "rights"],
         "http://ns.adobe.com/xap/1.0/rights/": ["*"],
-        photoshop: ["Credit"],
-        tiff: ["Artist", "Copyright"],
+        XMPName.photoshop: ["Credit"],
+        XMPName.tiff: ["Artist", "Copyright"],
         "http://creativecommons.org/ns#": ["license"],
         // The owner of the copyright, and who grants licenses and where, as search engines show it. Source: PLUS
         // License Data Format 2.0.1.
@@ -106,13 +100,13 @@ struct XMPFilter {
 
     /// The properties that correspond to the tags of EXIF that are kept without a location.
     private static let harmless: [String: Set<String>] = [
-        dublinCore: ["title", "description"],
-        photoshop: ["AuthorsPosition", "CaptionWriter", "DateCreated", "Headline", "Source"],
-        basic: ["CreateDate", "CreatorTool", "Label", "MetadataDate", "ModifyDate", "Rating"],
-        tiff: [
+        XMPName.dublinCore: ["title", "description"],
+        XMPName.photoshop: ["AuthorsPosition", "CaptionWriter", "DateCreated", "Headline", "Source"],
+        XMPName.basic: ["CreateDate", "CreatorTool", "Label", "MetadataDate", "ModifyDate", "Rating"],
+        XMPName.tiff: [
             "DateTime", "ImageDescription", "Make", "Model", "ResolutionUnit", "Software", "XResolution", "YResolution",
         ],
-        exif: [
+        XMPName.exif: [
             "ApertureValue", "BrightnessValue", "Contrast", "CustomRendered", "DateTimeDigitized", "DateTimeOriginal",
             "DigitalZoomRatio", "ExifVersion", "ExposureBiasValue", "ExposureMode", "ExposureProgram", "ExposureTime",
             "FNumber", "FileSource", "Flash", "FocalLength", "FocalLengthIn35mmFilm", "GainControl", "ISOSpeedRatings",
@@ -120,8 +114,8 @@ struct XMPFilter {
             "SensingMethod", "Sharpness", "ShutterSpeedValue", "SubjectDistance", "SubjectDistanceRange",
             "WhiteBalance",
         ],
-        "http://ns.adobe.com/exif/1.0/aux/": ["Lens", "LensInfo", "LensSerialNumber", "OwnerName", "SerialNumber"],
-        "http://cipa.jp/exif/1.0/": [
+        XMPName.aux: ["Lens", "LensInfo", "LensSerialNumber", "OwnerName", "SerialNumber"],
+        XMPName.exifEX: [
             "BodySerialNumber", "CameraOwnerName", "LensMake", "LensModel", "LensSerialNumber", "LensSpecification",
             "PhotographicSensitivity", "RecommendedExposureIndex", "SensitivityType", "StandardOutputSensitivity",
         ],
@@ -130,10 +124,10 @@ struct XMPFilter {
     /// The properties that describe the original file: how its rows are stored, its preview images, its colors, and the
     /// parts of the file that are not written, such as a gain map, a video or the rest of a long packet.
     private static let fileProperties: [String: Set<String>] = [
-        tiff: ["ImageLength", "ImageWidth", "Orientation", "XResolution", "YResolution"],
-        exif: ["ColorSpace", "PixelXDimension", "PixelYDimension"],
-        photoshop: ["ICCProfile"],
-        basic: ["Thumbnails"],
+        XMPName.tiff: ["ImageLength", "ImageWidth", "Orientation", "XResolution", "YResolution"],
+        XMPName.exif: ["ColorSpace", "PixelXDimension", "PixelYDimension"],
+        XMPName.photoshop: ["ICCProfile"],
+        XMPName.basic: ["Thumbnails"],
         "http://ns.adobe.com/xmp/note/": ["HasExtendedXMP"],
         "http://ns.adobe.com/hdr-gain-map/1.0/": ["*"],
         "http://ns.google.com/photos/1.0/container/": ["*"],
