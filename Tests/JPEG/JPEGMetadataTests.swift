@@ -216,7 +216,7 @@ import Testing
 
     @Test func `IPTC in several segments is read`() throws {
         let record = Data([0x1C, 2, 120, 0x80, 4, 0, 1, 0x86, 0xA0]) + Data(repeating: 0x41, count: 100_000)
-        let resources = PhotoshopResources.resources(iptc: record)
+        let resources = PhotoshopResources.resources(of: ImageMetadata(iptc: record))
         let name = Array("Photoshop 3.0\0".utf8)
         let segments = stride(from: 0, to: resources.count, by: 60_000).map {
             JPEGEditor.segment(0xED, name + resources.dropFirst($0).prefix(60_000))

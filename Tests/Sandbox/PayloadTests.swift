@@ -10,7 +10,8 @@
     /// The messages between the app and a worker, without processes.
     @Suite struct PayloadTests {
         private static let info: ImageInfo = {
-            var metadata = ImageMetadata(colorProfile: Data("a profile of odd length".utf8), exif: Data())
+            var metadata = ImageMetadata(
+                colorProfile: Data("a profile of odd length".utf8), exif: Data(), iptcDigest: Data(count: 16))
             metadata.hasIgnoredColorProfile = true
             return ImageInfo(
                 format: .webp, size: PixelSize(width: 40, height: 30), orientation: .right, hasAlpha: true,

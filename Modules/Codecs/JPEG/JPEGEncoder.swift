@@ -248,7 +248,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         // Of a packet that is too long, the statements of rights stay.
         if xmp.count > Self.xmpLimit { xmp = [UInt8](metadata.selected(.copyright).xmp ?? Data()) }
         if xmp.count > Self.xmpLimit { xmp = [] }
-        var resources = metadata.iptc.map(PhotoshopResources.resources) ?? []
+        var resources = PhotoshopResources.resources(of: metadata)
         if resources.count > Self.resourceLimit { resources = [] }
         let resolution = metadata.resolution?.rounded(per: 1, maximum: 0xFFFF)
         // libjpeg copies the segments, which follow each other in this order.

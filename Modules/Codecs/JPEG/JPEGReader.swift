@@ -163,7 +163,7 @@ final class JPEGReader {
             }
             if let resources = segments.imageResources(maximumByteCount: maximum()) {
                 left -= resources.count
-                metadata.iptc = PhotoshopResources.iptc(in: resources)
+                (metadata.iptc, metadata.iptcDigest) = PhotoshopResources.iptc(in: resources)
             }
         }
         let unit = [1: 1, 2: 1 / ImageResolution.inchesPerCentimeter][header.density_unit]

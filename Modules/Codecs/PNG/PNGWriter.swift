@@ -133,7 +133,7 @@ extension ImageMetadata {
             chunks += PNGFrameFile.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + Array(xmp))
         }
         if let iptc, iptc.count < 1 << 28 {
-            let resources = PhotoshopResources.resources(iptc: iptc)
+            let resources = PhotoshopResources.resources(of: self)
             let digits = Array("0123456789abcdef".utf8)
             var text = Array("Raw profile type iptc\0\niptc\n\(String(repeating: " ", count: 8))".utf8)
             text.removeLast(min(8, "\(resources.count)".count))

@@ -13,6 +13,9 @@ public struct ImageMetadata: Sendable, Hashable {
     public var xmp: Data?
     /// The IPTC record: the datasets of the Information Interchange Model, without the image resources around them.
     public var iptc: Data?
+    /// The MD5 digest of the IPTC record that had the same texts as XMP. Programs that write both store it beside the
+    /// record. If ``iptc`` has another digest, its texts are newer than those of ``xmp``. Default: nil.
+    public var iptcDigest: Data?
     /// The resolution for print in the header of the file, or that in EXIF if the header has none. In JPEG, that in
     /// EXIF takes precedence, as in libvips, because many programs write a default into the header.
     public var resolution: ImageResolution?
@@ -22,13 +25,14 @@ public struct ImageMetadata: Sendable, Hashable {
 
     /// Creates metadata. All parts are absent by default.
     public init(
-        colorProfile: Data? = nil, exif: Data? = nil, xmp: Data? = nil, iptc: Data? = nil,
+        colorProfile: Data? = nil, exif: Data? = nil, xmp: Data? = nil, iptc: Data? = nil, iptcDigest: Data? = nil,
         resolution: ImageResolution? = nil, texts: [String: String] = [:]
     ) {
         self.colorProfile = colorProfile
         self.exif = exif
         self.xmp = xmp
         self.iptc = iptc
+        self.iptcDigest = iptcDigest
         self.resolution = resolution
         self.texts = texts
     }

@@ -26,6 +26,8 @@ extension ImageMetadata {
             result.resolution = resolution
         case .all: (result.exif, result.iptc, result.resolution) = (exif, iptc, resolution)
         }
+        // Without a digest, XMP takes precedence, as it does with that of the record.
+        if isIPTCNewer, result.iptc != nil { result.iptcDigest = iptcDigest }
         return result
     }
 }

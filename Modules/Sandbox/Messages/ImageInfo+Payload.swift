@@ -19,6 +19,7 @@
             payload.append(metadata.exif)
             payload.append(metadata.xmp)
             payload.append(metadata.iptc)
+            payload.append(metadata.iptcDigest)
             payload.append(metadata.resolution == nil ? 0 : 1)
             if let resolution = metadata.resolution {
                 payload.append(Int64(bitPattern: resolution.horizontal.bitPattern))
@@ -58,7 +59,7 @@
                 metadata: ImageMetadata(
                     colorProfile: try payload.metadata(limits), exif: try payload.metadata(limits),
                     xmp: try payload.metadata(limits), iptc: try payload.metadata(limits),
-                    resolution: try payload.resolution()))
+                    iptcDigest: try payload.metadata(limits), resolution: try payload.resolution()))
             for _ in 0..<(try payload.number(in: 0...ImageMetadata.maximumTextCount)) {
                 let keyword = String(decoding: try payload.data().prefix(1_000), as: UTF8.self)
                 metadata.texts[keyword] = try payload.metadata(limits).map { String(decoding: $0, as: UTF8.self) }

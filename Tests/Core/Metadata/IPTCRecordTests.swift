@@ -45,10 +45,10 @@ import Testing
     @Test func `a record is found among other resources with names`() {
         let record = dataset(2, 80, "Ada")
         let name: [UInt8] = Array("8BIM".utf8) + [4, 0x0A, 3] + Array("abc".utf8) + [0, 0, 0, 1, 7, 0]
-        let written = PhotoshopResources.resources(iptc: record)
+        let written = PhotoshopResources.resources(of: ImageMetadata(iptc: record))
 
-        #expect(PhotoshopResources.iptc(in: name + written) == record)
-        #expect(PhotoshopResources.iptc(in: written) == record)
+        #expect(PhotoshopResources.iptc(in: name + written).record == record)
+        #expect(PhotoshopResources.iptc(in: written).record == record)
         for count in 0..<written.count { _ = PhotoshopResources.iptc(in: written[..<count]) }
         for index in written.indices {
             for value in [0, 1, 0x7F, 0xFF] as [UInt8] {
@@ -56,6 +56,24 @@ import Testing
                 changed[index] = value
                 _ = PhotoshopResources.iptc(in: changed)
             }
+        }
+    }
+
+    @Test func `the digest of a record is read and written beside it`() {
+        let metadata = ImageMetadata(iptc: dataset(2, 80, "Ada"), iptcDigest: Data(0..<16))
+        let written = PhotoshopResources.resources(of: metadata)
+
+        let found = PhotoshopResources.iptc(in: written)
+        #expect(found.record == metadata.iptc)
+        #expect(found.digest == metadata.iptcDigest)
+        // A truncated digest is none, and a digest without a record is not written.
+        #expect(PhotoshopResources.iptc(in: written.dropLast(1)).digest == nil)
+        #expect(PhotoshopResources.iptc(in: written.dropLast(1)).record == metadata.iptc)
+        #expect(PhotoshopResources.resources(of: ImageMetadata(iptcDigest: Data(0..<16))).isEmpty)
+        // The record is newer than XMP, and stays so. A digest of the record itself is not needed.
+        for selection in [MetadataSelection.copyright, .withoutLocation, .all] {
+            #expect(metadata.selected(selection).iptcDigest == metadata.iptcDigest)
+            #expect(ImageMetadata(iptcDigest: Data(0..<16)).selected(selection).iptcDigest == nil)
         }
     }
 }

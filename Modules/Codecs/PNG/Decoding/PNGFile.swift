@@ -104,7 +104,8 @@ struct PNGMetadata {
         }
         if let chunk = outline.xmp { metadata.xmp = unpacked(chunk) }
         if let chunk = outline.rawIPTC, let profile = unpacked(chunk).flatMap(Self.bytes(ofRawProfile:)) {
-            metadata.iptc = profile.starts(with: "8BIM".utf8) ? PhotoshopResources.iptc(in: profile) : profile
+            (metadata.iptc, metadata.iptcDigest) =
+                profile.starts(with: "8BIM".utf8) ? PhotoshopResources.iptc(in: profile) : (profile, nil)
         }
         metadata.resolution = outline.resolution.flatMap { Self.resolution($0, bytes) }
         for chunk in outline.texts {
