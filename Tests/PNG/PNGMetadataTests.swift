@@ -288,4 +288,19 @@ import Testing
 
         #expect(try decoder.inspect(file, limits: DecodingLimits()).metadata.texts.count == 64)
     }
+
+    @Test func `IPTC is written and read with its digest`() throws {
+        let record = Data([0x1C, 2, 5, 0, 5]) + Data("Title".utf8)
+        let image = DecodedImage(pixels: try decoder.decode(fixture("rgb.png"), options: DecodingOptions()).pixels)
+        for digest in [nil, Data(0..<16)] {
+            let metadata = ImageMetadata(iptc: record, iptcDigest: digest)
+
+            let file = try ImageEncoder.png().embedding(metadata).encode(image)
+
+            let found = try decoder.inspect(file, limits: DecodingLimits()).metadata
+            #expect(found.iptc == record)
+            #expect(found.iptcDigest == digest)
+            #expect(PhotoProperties(found).title == "Title")
+        }
+    }
 }

@@ -94,20 +94,29 @@ enum TIFF {
     /// Returns the first value of a tag of any type of number: RATIONAL, SRATIONAL, FLOAT, DOUBLE or an integer. Nil
     /// for other types, and when the denominator is 0.
     static func rational(_ tag: Int, of directory: Int, in tiff: RawSpan, bigEndian: Bool) -> Double? {
-        guard let entry = entry(tag, of: directory, in: tiff, bigEndian: bigEndian) else { return nil }
-        func bits(_ count: Int) -> Int? { number(in: tiff, at: entry.values, bytes: count, bigEndian: bigEndian) }
+        entry(tag, of: directory, in: tiff, bigEndian: bigEndian).flatMap {
+            rational(0, of: $0, in: tiff, bigEndian: bigEndian)
+        }
+    }
+
+    /// Returns one of the values of an entry of any type of number. Nil for other types, and when the denominator is 0.
+    static func rational(_ index: Int, of entry: Entry, in tiff: RawSpan, bigEndian: Bool) -> Double? {
+        func bits(_ count: Int) -> Int? {
+            number(in: tiff, at: entry.values + index * count, bytes: count, bigEndian: bigEndian)
+        }
         switch entry.type {
         case 5, 10: break
         case 11: return bits(4).map { Double(Float(bitPattern: UInt32(truncatingIfNeeded: $0))) }
         case 12: return bits(8).map { Double(bitPattern: UInt64(bitPattern: Int64($0))) }
-        default: return integer(tag, of: directory, in: tiff, bigEndian: bigEndian).map(Double.init)
+        case 1, 3, 4, 6, 8, 9, 13: return integer(index, of: entry, in: tiff, bigEndian: bigEndian).map(Double.init)
+        default: return nil
         }
         func part(at offset: Int) -> Double {
-            let bits = number(in: tiff, at: offset, bytes: 4, bigEndian: bigEndian) ?? 0
+            let bits = number(in: tiff, at: entry.values + 8 * index + offset, bytes: 4, bigEndian: bigEndian) ?? 0
             return entry.type == 10 ? Double(Int32(truncatingIfNeeded: bits)) : Double(bits)
         }
-        let denominator = part(at: entry.values + 4)
-        return denominator == 0 ? nil : part(at: entry.values) / denominator
+        let denominator = part(at: 4)
+        return denominator == 0 ? nil : part(at: 0) / denominator
     }
 
     /// Returns the offset of the directory that a tag of another directory points to, or nil if there is none.

@@ -63,3 +63,42 @@ for orientation in (3, 6):
         os.remove(name)
     run("exiftool", "-q", f"-IFD0:Orientation#={orientation}", "-o", name, "420.jpg")
 os.remove("small.ppm")
+
+
+def photo(name, *arguments):
+    """Writes 420.jpg with metadata."""
+    if os.path.exists(name):
+        os.remove(name)
+    run("exiftool", "-q", "-charset", "iptc=UTF8", *arguments, "-o", name, "420.jpg")
+
+
+# Metadata of which every property has another value in EXIF, XMP and IPTC.
+in_exif = [
+    "-IFD0:Make=Alcedo Cameras", "-IFD0:Model=A-1", "-ExifIFD:LensMake=Alcedo Optics", "-ExifIFD:LensModel=50mm F1.8",
+    "-ExifIFD:ExposureTime=1/250", "-ExifIFD:FNumber=2.8", "-ExifIFD:ISO=400", "-ExifIFD:FocalLength=50",
+    "-ExifIFD:FocalLengthIn35mmFormat=75", "-ExifIFD:ExposureCompensation=-0.6667", "-ExifIFD:Flash#=25",
+    "-ExifIFD:DateTimeOriginal=2024:05:17 18:04:05", "-ExifIFD:SubSecTimeOriginal=25",
+    "-ExifIFD:OffsetTimeOriginal=+02:00", "-ExifIFD:CreateDate=2024:05:17 18:04:06",
+    "-IFD0:ModifyDate=2024:06:01 09:00:00", "-ExifIFD:OffsetTime=-03:30", "-IFD0:Orientation#=6",
+    "-IFD0:Artist=Ada Exif; \"Bob; Partners\"", "-IFD0:Copyright=© Exif", "-IFD0:ImageDescription=In EXIF",
+    "-GPS:GPSLatitude=47.1869444", "-GPS:GPSLatitudeRef=N", "-GPS:GPSLongitude=8.5125", "-GPS:GPSLongitudeRef=W",
+    "-GPS:GPSAltitude=431.5", "-GPS:GPSAltitudeRef#=1",
+]
+in_xmp = [
+    "-XMP-tiff:Make=Xmp Cameras", "-XMP-tiff:Model=X-2", "-XMP-exifEX:LensMake=Xmp Optics",
+    "-XMP-aux:Lens=24-70mm", "-XMP-exif:ExposureTime=1/60", "-XMP-exif:FNumber=5.6", "-XMP-exif:ISO=200",
+    "-XMP-exif:FocalLength=35", "-XMP-exif:FocalLengthIn35mmFormat=52", "-XMP-exif:ExposureCompensation=1/3",
+    "-XMP-exif:FlashFired=True", "-XMP-photoshop:DateCreated=2023:04:05 06:07:08.5+09:00",
+    "-XMP-xmp:CreateDate=2023:04:06 07:08", "-XMP-xmp:ModifyDate=2023:04:07", "-XMP-tiff:Orientation#=3",
+    "-XMP-dc:Creator=Ada Xmp", "-XMP-dc:Creator=Bob Xmp", "-XMP-dc:Rights-de=Rechte", "-XMP-dc:Rights=© Xmp",
+    "-XMP-dc:Title=Title in XMP", "-XMP-dc:Description=In <XMP> & more", "-XMP-exif:GPSLatitude=-33.8568",
+    "-XMP-exif:GPSLongitude=151.2153", "-XMP-exif:GPSAltitude=4.5",
+]
+in_iptc = [
+    "-IPTC:CodedCharacterSet=UTF8", "-IPTC:By-line=Ada Iptc", "-IPTC:By-line=Bób Iptc", "-IPTC:CopyrightNotice=© Iptc",
+    "-IPTC:ObjectName=Title in IPTC", "-IPTC:Caption-Abstract=In IPTC", "-IPTC:DateCreated=2022:03:04",
+    "-IPTC:TimeCreated=05:06:07-08:00", "-IPTC:DigitalCreationDate=2022:03:05",
+]
+photo("photo.jpg", *in_exif, *in_xmp, *in_iptc, "-Photoshop:IPTCDigest=new")
+photo("photo-xmp.jpg", *in_xmp, *in_iptc, "-Photoshop:IPTCDigest=new")
+photo("photo-iptc.jpg", *in_xmp, *in_iptc, "-Photoshop:IPTCDigest=00000000000000000000000000000000")
