@@ -16,6 +16,7 @@ struct InspectCommand: ProgramCommand {
                                   first, without orientation, gamma or profile applied
           --placeholders          decode the first frame at a small size and print its ThumbHash, its BlurHash with
                                   4 x 3 components, and its dominant color
+          --location              print the coordinates that a photo has, and not only whether it has any
           --json                  print one JSON object per line and image, in order
           --quiet, -q             print only problems; damaged pixel data, such as a truncated file, is found only when
                                   pixels are decoded
@@ -28,6 +29,7 @@ struct InspectCommand: ProgramCommand {
     private var isQuiet = false
     private var decodesPixels = false
     private var makesPlaceholders = false
+    private var readsLocation = false
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
@@ -35,6 +37,7 @@ struct InspectCommand: ProgramCommand {
         case "--quiet", "-q": isQuiet = true
         case "--pixels": decodesPixels = true
         case "--placeholders": makesPlaceholders = true
+        case "--location": readsLocation = true
         default: return try inputs.take(option, from: &arguments) || network.take(option, from: &arguments)
         }
         return true
@@ -68,7 +71,7 @@ struct InspectCommand: ProgramCommand {
     ) async -> Bool {
         let inspector = Inspector(
             codecs: inputs.codecs, limits: inputs.limits, tolerance: inputs.tolerance, decodesPixels: decodesPixels,
-            makesPlaceholders: makesPlaceholders)
+            makesPlaceholders: makesPlaceholders, readsLocation: readsLocation)
         let decoding = BlockingExecutor(name: "alcedo.inspect", maxConcurrent: 1)
         // Images are inspected one at a time. The reports are then in the order of the list, and only one image is in
         // memory. On a terminal, the reports themselves show the progress.
@@ -116,6 +119,7 @@ struct Inspector: Sendable {
     let tolerance: DamageTolerance
     let decodesPixels: Bool
     let makesPlaceholders: Bool
+    var readsLocation = false
 
     /// Returns the report `blank`, filled with the properties of the encoded image. If the inspection or the decoding
     /// of pixels fails, the report has the error and the properties that were read before. Blocks the calling thread.
@@ -125,7 +129,7 @@ struct Inspector: Sendable {
         do throws(ImageDecodingError) {
             let reader = try codecs.open(data, limits: limits)
             let info = try reader.info()
-            report.take(info)
+            report.take(info, readsLocation: readsLocation)
             // Some decoders check the limits only when they decode. A drawing has any size.
             if info.format.rawValue != "svg" { try limits.check(info.size, format: .rgba8) }
             if info.frameCount > 1 { try limits.check(frameCount: info.frameCount, of: info.size) }

@@ -184,6 +184,49 @@ struct InspectTests {
         #expect(try CodecRegistry.standard.decode(Data(contentsOf: png)).size == PixelSize(width: 3, height: 2))
     }
 
+    @Test func `the properties of a photo are reported, and coordinates only on request`() async throws {
+        let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../JPEG/Fixtures")
+        let photo = fixtures.appending(path: "photo.jpg").standardized.path
+        let plain = fixtures.appending(path: "420.jpg").standardized.path
+
+        let script = try await alcedo.run(["inspect", "--json", photo, plain])
+        let people = try await alcedo.run(["inspect", photo, plain])
+        let located = try await alcedo.run(["inspect", "--json", "--location", photo, plain])
+        let locatedText = try await alcedo.run(["inspect", "--location", photo])
+
+        let objects = try JSONLines.objects(script.output)
+        #expect(objects.last?["photo"] is NSNull)
+        let found = try #require(objects.first?["photo"] as? [String: Any])
+        #expect(found["model"] as? String == "A-1")
+        #expect(found["exposureTime"] as? Double == 1.0 / 250)
+        #expect(found["isoSpeed"] as? Int == 400)
+        #expect(found["dateTimeOriginal"] as? String == "2024-05-17T18:04:05.25+02:00")
+        #expect(found["artists"] as? [String] == ["Ada Exif", "Bob; Partners"])
+        #expect(found["hasGPS"] as? Bool == true)
+        #expect(found.count == 20)
+        for key in ["latitude", "longitude", "altitude"] { #expect(!found.keys.contains(key)) }
+        #expect(!script.output.contains("47.18"))
+        #expect(
+            people.output.contains(
+                """
+                  camera: Alcedo Cameras A-1
+                  lens: 50mm F1.8
+                  exposure: 1/250 s, f/2.8, ISO 400, 50 mm, -0.7 EV, flash
+                  taken: 2024-05-17T18:04:05.25+02:00
+                  title: Title in XMP
+                  description: In EXIF
+                  artist: Ada Exif, Bob; Partners
+                  copyright: © Exif
+                  location: present
+
+                """))
+        let place = try #require(try JSONLines.objects(located.output).first?["photo"] as? [String: Any])
+        #expect(abs(try #require(place["latitude"] as? Double) - 47.186944) < 1e-6)
+        #expect(abs(try #require(place["longitude"] as? Double) + 8.5125) < 1e-6)
+        #expect(place["altitude"] as? Double == -431.5)
+        #expect(locatedText.output.contains("  location: 47.186944, -8.5125, -431.5 m\n"))
+    }
+
     @Test func `the name and the use of a color profile are reported`() async throws {
         func write(_ name: String, _ profile: Data?) throws -> String {
             var image = DecodedImage.coordinates(PixelSize(width: 4, height: 4))

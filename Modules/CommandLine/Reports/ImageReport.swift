@@ -29,6 +29,8 @@ struct ImageReport: Sendable, Encodable {
     /// The resolution in pixels per inch, along a row and a column.
     var horizontalResolution: Double?
     var verticalResolution: Double?
+    /// The properties in EXIF, XMP and IPTC, and the location if it was requested.
+    var photo: PhotoReport?
     /// The digests of the frames. Set only with `--pixels`.
     var frames: [FrameDigest]?
     /// The placeholders. Set only with `--placeholders`.
@@ -44,7 +46,12 @@ struct ImageReport: Sendable, Encodable {
 
     init(input: String) { self.input = input }
 
-    mutating func take(_ info: ImageInfo) {
+    /// Takes the properties that are known without decoding.
+    ///
+    /// - Parameters:
+    ///   - info: The properties.
+    ///   - readsLocation: Whether the coordinates of the photo are reported.
+    mutating func take(_ info: ImageInfo, readsLocation: Bool) {
         format = info.format.rawValue
         width = info.size.width
         height = info.size.height
@@ -62,6 +69,7 @@ struct ImageReport: Sendable, Encodable {
         iptcBytes = info.metadata.iptc?.count
         horizontalResolution = info.metadata.resolution?.horizontal
         verticalResolution = info.metadata.resolution?.vertical
+        photo = PhotoReport(info.metadata, readsLocation: readsLocation)
     }
 
     /// Takes the damage that a decoder tolerated, unless worse damage is known.
@@ -70,7 +78,7 @@ struct ImageReport: Sendable, Encodable {
     private enum CodingKeys: String, CodingKey {
         case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, color, frameCount, loopCount
         case delaysMs, profileBytes, profileName, profileUse, profileError, exifBytes, xmpBytes, iptcBytes
-        case horizontalResolution, verticalResolution, frames, placeholders, damage, damageMessage
+        case horizontalResolution, verticalResolution, photo, frames, placeholders, damage, damageMessage
         case skipped, error
     }
 
@@ -99,6 +107,7 @@ struct ImageReport: Sendable, Encodable {
         try keys.encode(iptcBytes, forKey: .iptcBytes)
         try keys.encode(horizontalResolution, forKey: .horizontalResolution)
         try keys.encode(verticalResolution, forKey: .verticalResolution)
+        try keys.encode(photo, forKey: .photo)
         try keys.encodeIfPresent(frames, forKey: .frames)
         try keys.encodeIfPresent(placeholders, forKey: .placeholders)
         try keys.encode(tolerated?.kindName, forKey: .damage)
@@ -132,6 +141,7 @@ extension ImageReport {
         for (name, count) in [("EXIF", exifBytes), ("XMP", xmpBytes), ("IPTC", iptcBytes)] {
             if let count { lines.append("  \(name): \(count) bytes") }
         }
+        lines += (photo?.lines ?? []).map { "  " + Console.printable($0) }
         for (index, frame) in (frames ?? []).enumerated() { lines.append("  frame \(index): \(frame.sha256)") }
         if let placeholders {
             lines.append("  ThumbHash: \(placeholders.thumbHash)")
