@@ -47,7 +47,10 @@ let package = Package(
         }
         + [
             .executableTarget(
-                name: "fuzz-icc", dependencies: [product("")], path: "ICC", exclude: ["Seeds"], packageAccess: false)
+                name: "fuzz-icc", dependencies: [product("")], path: "ICC", exclude: ["Seeds"], packageAccess: false),
+            .executableTarget(
+                name: "fuzz-metadata", dependencies: [product("Core")], path: "Metadata", exclude: ["Seeds"],
+                packageAccess: false),
         ]
         + ["Heads", "Signatures"].map { part in
             .executableTarget(
