@@ -105,7 +105,7 @@ extension PhotoProperties {
         copyright = xmp.text(.dublinCore("rights")) ?? xmp.text(.tiff("Copyright"))
         title = xmp.text(.dublinCore("title"))
         description = xmp.text(.dublinCore("description")) ?? xmp.text(.tiff("ImageDescription"))
-        hasGPS = xmp.names.contains { name in
+        hasGPS = xmp.contains { name in
             name.namespace == XMPName.exif && name.local.hasPrefix("GPS") && name.local != "GPSVersionID"
         }
     }

@@ -56,7 +56,7 @@ public struct PhotoProperties: Sendable, Hashable {
     public var title: String?
     /// The description of the content.
     public var description: String?
-    /// Whether EXIF or XMP has tags of GPS, also without valid coordinates.
+    /// Whether EXIF or XMP has tags of GPS, also without valid coordinates, and also inside of another property.
     ///
     /// If false, the file can still tell the location by names of places in IPTC and XMP, by a text, or in the notes of
     /// the camera's maker. `MetadataPolicy.keepWithoutLocation` and `.strip` remove these, too.

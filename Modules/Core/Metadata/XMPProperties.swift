@@ -19,8 +19,8 @@ struct XMPProperties {
         }
     }
 
-    /// The names of the properties.
-    var names: some Sequence<XMPName> { elements.keys }
+    /// Whether the name of a property, or of a part of its value, satisfies a condition.
+    func contains(_ condition: (XMPName) -> Bool) -> Bool { elements.values.contains { Self.contains(condition, $0) } }
 
     /// Returns the texts of a property: the items of an array in their order, or the value. Nil if there is no such
     /// property.
@@ -62,6 +62,11 @@ struct XMPProperties {
     /// Returns the items of a property that is an array.
     private static func items(of element: XMPElement) -> [XMPElement]? {
         element.children.first?.children.filter { $0.name == .rdf("li") }
+    }
+
+    private static func contains(_ condition: (XMPName) -> Bool, _ element: XMPElement) -> Bool {
+        condition(element.name) || element.attributes.contains { condition($0.name) }
+            || element.children.contains { contains(condition, $0) }
     }
 
     private static func text(of element: XMPElement) -> String {

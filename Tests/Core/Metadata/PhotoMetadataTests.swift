@@ -163,6 +163,9 @@ import Testing
         #expect(hasGPS([(0x0002, 99, [1])]))
         #expect(PhotoProperties(ImageMetadata(xmp: packet("exif:GPSAltitude='9'"))).hasGPS)
         #expect(!PhotoProperties(ImageMetadata(xmp: packet("exif:GPSVersionID='2.3.0.0'"))).hasGPS)
+        for part in ["<dc:coverage exif:GPSLatitude='1,2N'/>", "<dc:a><rdf:Bag><exif:GPSAltitude/></rdf:Bag></dc:a>"] {
+            #expect(PhotoProperties(ImageMetadata(xmp: packet("", part))).hasGPS)
+        }
     }
 
     @Test func `coordinates need a direction and valid numbers`() {
