@@ -233,6 +233,23 @@ import Testing
         #expect(try iptc(segments, limits: DecodingLimits(maximumMetadataByteCount: 100_000)) == nil)
     }
 
+    @Test(arguments: [(65_478, true, true), (65_480, true, false), (65_506, true, false), (65_508, false, false)])
+    func `IPTC that fits only without its digest is written without it`(
+        count: Int, hasRecord: Bool, hasDigest: Bool
+    ) throws {
+        let length = count - 9
+        let head: [UInt8] = [0x1C, 2, 120, 0x80, 4, 0, 0, UInt8(length >> 8), UInt8(length & 255)]
+        let record = Data(head) + Data(repeating: 0x41, count: length)
+        let image = DecodedImage(pixels: try decoder.decode(fixture("420.jpg"), options: DecodingOptions()).pixels)
+
+        let metadata = ImageMetadata(iptc: record, iptcDigest: Data(0..<16))
+        let file = try ImageEncoder.jpeg().embedding(metadata).encode(image)
+
+        let found = try decoder.inspect(file, limits: DecodingLimits()).metadata
+        #expect(found.iptc == (hasRecord ? record : nil))
+        #expect(found.iptcDigest == (hasDigest ? Data(0..<16) : nil))
+    }
+
     @Test func `the resolution in EXIF takes precedence over that of the header`() throws {
         let (header, exif) = (ImageResolution(pixelsPerInch: 72), ImageResolution(pixelsPerInch: 300))
         let image = DecodedImage(pixels: try decoder.decode(fixture("420.jpg"), options: DecodingOptions()).pixels)

@@ -249,6 +249,9 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         if xmp.count > Self.xmpLimit { xmp = [UInt8](metadata.selected(.copyright).xmp ?? Data()) }
         if xmp.count > Self.xmpLimit { xmp = [] }
         var resources = PhotoshopResources.resources(of: metadata)
+        if resources.count > Self.resourceLimit {
+            resources = PhotoshopResources.resources(of: ImageMetadata(iptc: metadata.iptc))
+        }
         if resources.count > Self.resourceLimit { resources = [] }
         let resolution = metadata.resolution?.rounded(per: 1, maximum: 0xFFFF)
         // libjpeg copies the segments, which follow each other in this order.
