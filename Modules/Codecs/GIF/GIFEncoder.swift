@@ -123,7 +123,7 @@ extension ImageEncoding where Self == ImageEncoder {
     ///
     /// Pixels with an 8-bit alpha below 128 become transparent, all others opaque. 16-bit samples lose their low byte.
     /// If the pixels to write then have at most `maximumColorCount` colors, including a transparent one, the colors are
-    /// stored exactly. Otherwise a palette is computed by median cut, and the pixels are mapped to its colors, with
+    /// stored exactly. Otherwise a palette is computed, and the pixels are mapped to its colors, with
     /// optional dithering. The page of the module has the rules for animations and metadata.
     ///
     /// A side of more than 65,535 pixels, or a frame of another size than the first one, is an error with the code

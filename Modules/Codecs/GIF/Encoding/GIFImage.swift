@@ -143,16 +143,18 @@ struct GIFIndexedImage {
     ///
     /// - Throws: `failed` when the work of the thread is canceled.
     init(quantizing image: GIFImage, maximumColorCount: Int, dithers: Bool) throws(ImageEncodingError) {
-        let isTransparent = image.pixels.contains(0)
-        let found = try MedianCut.colors(
-            of: image.rows, maximumCount: maximumColorCount - (isTransparent ? 1 : 0))
-        colors = found.map(\.pixel) + (isTransparent ? [0] : [])
-        transparentIndex = isTransparent ? UInt8(found.count) : nil
-        indices.reserveCapacity(image.pixels.count)
-        var mapper = GIFColorMapper(found, width: image.size.width, dithers: dithers)
+        var histogram = ColorHistogram()
         for row in image.rows {
             try ImageEncodingError.checkCancellation(.gif)
-            mapper.append(row, transparentIndex: found.count, to: &indices)
+            row.withUnsafeBytes { histogram.add($0.bytes) }
+        }
+        colors = try histogram.palette(maximumCount: maximumColorCount, for: .gif)
+        transparentIndex = colors.firstIndex(of: 0).map { UInt8(truncatingIfNeeded: $0) }
+        indices.reserveCapacity(image.pixels.count)
+        var mapper = PaletteMapper(colors, width: image.size.width, dithers: dithers)
+        for row in image.rows {
+            try ImageEncodingError.checkCancellation(.gif)
+            row.withUnsafeBytes { mapper.append($0.bytes, to: &indices) }
         }
     }
 
