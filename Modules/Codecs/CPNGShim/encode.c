@@ -7,6 +7,8 @@ struct alcedo_png_encoder {
     png_structp png;
     png_infop info;
     alcedo_png_packer *packer;  // NULL when libpng filters and compresses the rows
+    alcedo_png_settings settings;  // without pointers
+    int64_t sequence;  // the number of the fdAT chunk of the current frame, or -1 for IDAT
     uint8_t *bytes;
     size_t count;
     size_t capacity;
@@ -104,8 +106,9 @@ static void set_palette(alcedo_png_encoder *e, const alcedo_png_settings *s) {
 static alcedo_png_status begin(alcedo_png_encoder *e, const alcedo_png_settings *s, int writes_profile) {
     static const uint16_t one = 1;
     if (setjmp(e->escape)) return failure(e);
-    png_set_IHDR(e->png, e->info, s->width, s->height, s->bit_depth, s->color_type, PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(e->png, e->info, s->width, s->height, s->bit_depth, s->color_type,
+                 s->is_interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
     if (s->color_type == PNG_COLOR_TYPE_PALETTE) set_palette(e, s);
     if (writes_profile) {
         // Most versions of libpng omit a damaged profile with a warning.
@@ -121,6 +124,7 @@ static alcedo_png_status begin(alcedo_png_encoder *e, const alcedo_png_settings 
     if (s->drops_alpha) png_set_filler(e->png, 0, PNG_FILLER_AFTER);
     if (s->bit_depth < 8) png_set_packing(e->png);
     if (s->bit_depth == 16 && *(const uint8_t *)&one) png_set_swap(e->png);
+    if (s->is_interlaced) png_set_interlace_handling(e->png);
     return ALCEDO_PNG_OK;
 }
 
@@ -140,6 +144,9 @@ static alcedo_png_status begin_file(alcedo_png_encoder *e, const alcedo_png_sett
 alcedo_png_status alcedo_png_encoder_begin(alcedo_png_encoder *e, const alcedo_png_settings *s) {
     const alcedo_png_status status = begin_file(e, s);
     if (status == ALCEDO_PNG_OK) e->packer = alcedo_png_packer_create(s);
+    e->settings = *s;
+    e->settings.palette = e->settings.icc = e->settings.color = e->settings.chunks = NULL;
+    e->sequence = -1;
     return status;
 }
 
@@ -157,14 +164,39 @@ alcedo_png_status alcedo_png_encoder_write(
     return ALCEDO_PNG_OK;
 }
 
+/// Writes the chunk with the rows of the packer. May jump.
+static void write_packed(alcedo_png_encoder *e) {
+    if (!alcedo_png_packer_is_full(e->packer)) png_error(e->png, "there are fewer rows than the header says");
+    reserve(e, alcedo_png_packer_bound(e->packer));
+    const size_t count =
+        alcedo_png_packer_write(e->packer, e->sequence, e->bytes + e->count, e->capacity - e->count);
+    if (!count) png_error(e->png, "libdeflate cannot compress the rows");
+    e->count += count;
+}
+
+alcedo_png_status alcedo_png_encoder_begin_frame(
+    alcedo_png_encoder *e, uint32_t width, uint32_t height, const uint8_t *control, size_t control_size,
+    uint32_t sequence) {
+    if (setjmp(e->escape)) return failure(e);
+    if (!e->packer) png_error(e->png, "a frame is too large, or memory is exhausted");
+    write_packed(e);
+    alcedo_png_packer_destroy(e->packer);
+    e->settings.width = width;
+    e->settings.height = height;
+    e->sequence = sequence;
+    e->packer = alcedo_png_packer_create(&e->settings);
+    if (!e->packer) {
+        e->out_of_memory = 1;
+        png_error(e->png, "out of memory");
+    }
+    write_output(e->png, (png_bytep)(uintptr_t)control, control_size);
+    return ALCEDO_PNG_OK;
+}
+
 alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *e) {
     if (setjmp(e->escape)) return failure(e);
     if (e->packer) {
-        if (!alcedo_png_packer_is_full(e->packer)) png_error(e->png, "there are fewer rows than the header says");
-        reserve(e, alcedo_png_packer_bound(e->packer));
-        const size_t count = alcedo_png_packer_write(e->packer, e->bytes + e->count, e->capacity - e->count);
-        if (!count) png_error(e->png, "libdeflate cannot compress the rows");
-        e->count += count;
+        write_packed(e);
         png_write_chunk(e->png, (png_const_bytep)"IEND", NULL, 0);
     } else {
         // The second parameter is for chunks to write after the pixels. There are none.
@@ -172,6 +204,8 @@ alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *e) {
     }
     return ALCEDO_PNG_OK;
 }
+
+size_t alcedo_png_encoder_count(const alcedo_png_encoder *e) { return e->was_taken ? 0 : e->count; }
 
 alcedo_png_segment alcedo_png_encoder_take(alcedo_png_encoder *e) {
     const alcedo_png_segment result = {e->bytes, e->was_taken ? 0 : e->count};

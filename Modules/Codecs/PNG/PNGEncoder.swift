@@ -2,10 +2,16 @@ public import AlcedoCore
 import CPNGShim
 package import FoundationEssentials
 
-/// The encoder of `ImageEncoder.png(compressionLevel:usesPaletteWhenLossless:)`, whose comment describes the behavior.
+/// The encoder of
+/// `ImageEncoder.png(compressionLevel:usesPaletteWhenLossless:maximumColorCount:dithers:isInterlaced:keepsShortDelays:)`,
+/// whose comment describes the behavior.
 package struct PNGEncoder: MetadataEncoding {
     package var compressionLevel: Int
     package var usesPaletteWhenLossless: Bool
+    package var maximumColorCount: Int?
+    package var dithers: Bool
+    package var isInterlaced: Bool
+    package var keepsShortDelays: Bool
     /// The metadata to write. Without EXIF, only an orientation other than upright is written as EXIF.
     package var metadata = ImageMetadata()
 
@@ -13,57 +19,111 @@ package struct PNGEncoder: MetadataEncoding {
     /// whole image and for a row encoder. zlib compresses the rows of larger images as they arrive.
     private static let packLimits = (image: 128 << 20, rows: 4 << 20)
 
-    package init(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) {
+    package init(
+        compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true, maximumColorCount: Int? = nil,
+        dithers: Bool = true, isInterlaced: Bool = false, keepsShortDelays: Bool = false
+    ) {
         self.compressionLevel = compressionLevel
         self.usesPaletteWhenLossless = usesPaletteWhenLossless
+        self.maximumColorCount = maximumColorCount
+        self.dithers = dithers
+        self.isInterlaced = isInterlaced
+        self.keepsShortDelays = keepsShortDelays
     }
 
     package var format: ImageFormat { .png }
 
-    /// Encodes the image. For an animation, encodes the first frame.
+    /// Returns true, because the format supports animations and transparency.
+    package func canEncode(_ image: DecodedImage) -> Bool { true }
+
+    /// Encodes the image with all frames of an animation, which are requested one at a time.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+        try encode(image, maximumByteCount: .max)
+    }
+
+    /// Encodes the image as ``encode(_:)`` does. Throws `exceedsLimit` when the bytes exceed the limit, for an
+    /// animation after the frame that does.
+    package func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
+        let frames = try FrameSequence(image, format: "PNG")
+        let file =
+            frames.isAnimated
+            ? try encode(image, frames, maximumByteCount: maximumByteCount) : try encodeStill(image)
+        guard file.count <= maximumByteCount else { throw .exceeds(maximumByteCount, .png) }
+        return file
+    }
+
+    private func encodeStill(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let pixels = image.pixels
         var header = image.rowHeader
         let isGray = image.isGrayWithAlpha
         if header.storedModel?.isGray == true, !isGray { header.storedModel = nil }
         let writer: PNGWriter
-        if usesPaletteWhenLossless, PNGPalette.canStore(header), let colors = ExactPalette(pixels),
-            case let palette = PNGPalette(colors), header.storedModel == .palette || palette.isSmaller(than: header)
-        {
-            let settings = try PNGRowSamples.settings(
-                header, level: compressionLevel, packLimit: Self.packLimits.image)
-            writer = try palette.writer(settings, header, metadata)
-            var indices = [UInt8](repeating: 0, count: pixels.width)
-            for y in 0..<pixels.height {
-                palette.indices(pixels.row(y), into: &indices)
-                try writer.write(indices)
-            }
+        if let (palette, source) = try palette(of: pixels, header) {
+            writer = try palette.writer(settings(header, Self.packLimits.image), header, metadata)
+            try writer.write(palette.indices(of: source, in: .whole(pixels.size)), width: pixels.width)
         } else {
             if isGray { header.storedModel = .grayAlpha }
-            let settings = try PNGRowSamples.settings(
-                header, level: compressionLevel, packLimit: Self.packLimits.image)
             writer = try PNGWriter(
-                settings, colorProfile: image.colorProfile, metadata: metadata, orientation: image.orientation)
+                settings(header, Self.packLimits.image), colorProfile: image.colorProfile, metadata: metadata,
+                orientation: image.orientation)
             try write(pixels, header, by: writer)
         }
         try writer.finish()
         return writer.data()
     }
 
+    /// Returns the settings for rows of this kind without a palette.
+    func settings(_ header: PixelRowHeader, _ packLimit: Int) throws(ImageEncodingError) -> alcedo_png_settings {
+        try PNGRowSamples.settings(
+            header, level: compressionLevel, packLimit: packLimit, isInterlaced: isInterlaced)
+    }
+
+    /// Returns the palette of an image that is to have one, and the pixels that it is for.
+    private func palette(
+        of pixels: PixelBuffer, _ header: PixelRowHeader
+    ) throws(ImageEncodingError) -> (PNGPalette, PixelBuffer)? {
+        let canStore = PNGPalette.canStore(header)
+        guard maximumColorCount != nil || usesPaletteWhenLossless && canStore else { return nil }
+        var colors = PNGColorCounter(maximumCount: maximumColorCount)
+        let source = canStore ? pixels : pixels.straightRGBA(rowCount: pixels.height)
+        guard let source else {
+            throw ImageEncodingError(.outOfMemory, "PNG: cannot convert the pixels: out of memory")
+        }
+        guard try colors.add(source) else { return nil }
+        let palette = try colors.palette(dithers: dithers)
+        let isWritten =
+            maximumColorCount != nil || header.storedModel == .palette || palette.isSmaller(than: header)
+        return isWritten ? (palette, source) : nil
+    }
+
     /// Returns the size of the encoded file if nothing can be compressed, and of the rows that libdeflate compresses at
-    /// once.
+    /// once. With a palette, returns the memory of the straight pixels, the colors, the indices and the file.
     package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
+        if maximumColorCount != nil {
+            return size.encodingByteCount(perPixel: 7).addingClamped(ColorHistogram.maximumByteCount)
+        }
         let rows = size.encodingByteCount(perPixel: format.bytesPerPixel)
         return rows > Self.packLimits.image ? rows : 2 * rows
     }
 
+    /// Returns the memory for a still image, and for an animation that for the frames that are compared, and for the
+    /// file, whose memory grows by doubling.
+    package func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int {
+        // All frames of an animation are compressed at once.
+        let rows = frameCount > 1 ? size.encodingByteCount(perPixel: 2 * format.bytesPerPixel) : 0
+        let stored = maximumColorCount == nil ? format.bytesPerPixel : 1
+        return max(rows, encodingByteCount(of: size, format: format))
+            .addingClamped(size.framesByteCount(format: format, frameCount: frameCount, perPixel: 2 * stored))
+    }
+
     /// Returns a row consumer that encodes rows. It keeps the rows of an image of at most 4 MiB until the end. Memory
     /// for a larger image is O(*w*). The indices of an image from a palette of at most 16 million pixels are kept, at
-    /// one byte per pixel.
+    /// one byte per pixel. With a maximum number of colors or interlacing, it collects the whole image.
     package func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        PNGRowEncoder(
+        guard maximumColorCount == nil, !isInterlaced else { return makeBufferingRowEncoder(output: output) }
+        return PNGRowEncoder(
             level: compressionLevel, packLimit: Self.packLimits.rows, keepsPalette: usesPaletteWhenLossless,
             metadata: metadata, output: output)
     }
@@ -72,43 +132,64 @@ package struct PNGEncoder: MetadataEncoding {
         _ pixels: PixelBuffer, _ header: PixelRowHeader, by writer: PNGWriter
     ) throws(ImageEncodingError) {
         guard pixels.alphaMode == .premultiplied || header.isGrayWithAlpha else {
-            return try pixels.withUnsafeBytes { memory throws(ImageEncodingError) in
-                try writer.write(memory, stride: pixels.bytesPerRow, rows: pixels.height)
-            }
+            return try writer.write(pixels, in: .whole(pixels.size))
         }
         var rows = PNGRowSamples(header)
-        for y in 0..<pixels.height {
-            // Gray and RGBX samples have no alpha, even when the buffer's alpha mode is premultiplied.
-            let row = rows.converted(pixels.row(y)) ?? pixels.row(y).withUnsafeBytes { Array($0) }
-            try writer.write(row)
+        for _ in 0..<writer.passCount {
+            for y in 0..<pixels.height {
+                try ImageEncodingError.checkCancellation(.png)
+                // Gray and RGBX samples have no alpha, even when the buffer's alpha mode is premultiplied.
+                let row = rows.converted(pixels.row(y)) ?? pixels.row(y).withUnsafeBytes { Array($0) }
+                try writer.write(row)
+            }
         }
     }
 }
 
 extension ImageEncoding where Self == ImageEncoder {
-    /// Returns an encoder of PNG that uses libpng.
+    /// Returns an encoder of still and animated PNG (APNG) that uses libpng.
     ///
     /// ```swift
     /// let data = try ImageEncoder.png(compressionLevel: 9).encode(image)
+    /// let small = try ImageEncoder.png(maximumColorCount: 256).encode(image)
     /// ```
     ///
-    /// Encoding is lossless, except that premultiplied color is divided by alpha. Animations are written as their first
-    /// frame. The page of the module has the rules for color types, profiles and metadata.
+    /// Encoding is lossless, except that premultiplied color is divided by alpha, and that `maximumColorCount` reduces
+    /// colors. The page of the module has the rules for color types, animations, profiles and metadata.
     ///
     /// Samples of at most 128 MiB are compressed at once with libdeflate, for which they are copied. Those of larger
     /// images are compressed row by row with zlib, which takes about three times as long. For a row encoder, the limit
     /// is 4 MiB, and above it memory is O(*w*).
+    ///
+    /// A frame of another size than the first one, and a frame with alpha after an opaque first one, are errors with
+    /// the code `unsupportedImage`.
     ///
     /// - Parameters:
     ///   - compressionLevel: The compression level of libdeflate and zlib, from 0 (no compression) to 9 (smallest
     ///     file). Values outside this range are clamped. Default: 6.
     ///   - usesPaletteWhenLossless: Whether an image with at most 256 colors is written as a palette with indices of 1,
     ///     2, 4 or 8 bits when this is smaller before compression, or when the image comes from a palette. Applies to
-    ///     RGBA8 that is opaque or straight. A row encoder writes a palette only for an image from a palette. Default:
-    ///     true.
-    public static func png(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) -> Self {
+    ///     RGBA8 that is opaque or straight, and to an animation whose frames have at most 256 colors together. A row
+    ///     encoder writes a palette only for an image from a palette. Default: true.
+    ///   - maximumColorCount: The maximum number of colors of the palette of every image, from 2 to 256; other values
+    ///     are clamped. An image or an animation with more colors is reduced to those that fit it best, and 16-bit
+    ///     samples lose their low byte. Opaque pixels stay opaque, and fully transparent ones transparent, without
+    ///     their hidden color. A row encoder then collects the whole image. nil keeps all colors. Default: nil.
+    ///   - dithers: Whether the error of colors that are not in the palette is diffused to adjacent pixels. Has no
+    ///     effect without `maximumColorCount`. Default: true.
+    ///   - isInterlaced: Whether rows are stored in seven passes of increasing resolution (Adam7), so that a viewer can
+    ///     show a coarse image early. Files are larger, and a row encoder collects the whole image. Default: false.
+    ///   - keepsShortDelays: Whether delays of at most 10 ms in animations from GIF or APNG are written unchanged.
+    ///     Otherwise they become 100 ms, as browsers show them. Default: false.
+    public static func png(
+        compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true, maximumColorCount: Int? = nil,
+        dithers: Bool = true, isInterlaced: Bool = false, keepsShortDelays: Bool = false
+    ) -> Self {
         ImageEncoder(
-            PNGEncoder(compressionLevel: compressionLevel, usesPaletteWhenLossless: usesPaletteWhenLossless))
+            PNGEncoder(
+                compressionLevel: compressionLevel, usesPaletteWhenLossless: usesPaletteWhenLossless,
+                maximumColorCount: maximumColorCount, dithers: dithers, isInterlaced: isInterlaced,
+                keepsShortDelays: keepsShortDelays))
     }
 }
 
@@ -238,80 +319,16 @@ private final class PNGRowEncoder: PixelRowConsumer {
     }
 }
 
-/// The palette of an image with at most 256 colors. Its indices have the smallest possible number of bits.
-private struct PNGPalette {
-    /// Four bytes per color. Colors that are not opaque come first, because `tRNS` lists alpha values from the first
-    /// color on.
-    private let colors: [UInt8]
-    private let transparentCount: Int
-    private let bitDepth: Int
-    private let palette: ExactPalette
-    /// The position in `colors` of each color of the palette.
-    private let positions: [UInt8]
-
-    /// Whether an image of this kind can be stored with a palette if it has few colors.
-    static func canStore(_ header: PixelRowHeader) -> Bool {
-        header.format == .rgba8 && header.alphaMode != .premultiplied && !header.isGrayWithAlpha
-    }
-
-    init(_ palette: ExactPalette) {
-        let alphas = palette.colors.map { UInt8(truncatingIfNeeded: UInt32(littleEndian: $0) >> 24) }
-        let order = alphas.indices.filter { alphas[$0] < 255 } + alphas.indices.filter { alphas[$0] == 255 }
-        var positions = [UInt8](repeating: 0, count: order.count)
-        for (position, index) in order.enumerated() { positions[index] = UInt8(position) }
-        let count = palette.colors.count
-        self.palette = palette
-        self.positions = positions
-        colors = order.flatMap { index in withUnsafeBytes(of: palette.colors[index]) { Array($0) } }
-        transparentCount = alphas.count { $0 < 255 }
-        bitDepth = count <= 2 ? 1 : count <= 4 ? 2 : count <= 16 ? 4 : 8
-    }
-
-    /// Whether a palette saves bytes before compression.
-    func isSmaller(than header: PixelRowHeader) -> Bool {
-        let chunks = 12 + 3 * positions.count + (transparentCount > 0 ? 12 + transparentCount : 0)
-        let channels = header.alphaMode == .opaque ? 3 : 4
-        return chunks + header.size.pixelCount * bitDepth / 8 < header.size.pixelCount * channels
-    }
-
-    /// Creates a writer of indices. `settings` are those of an image without a palette.
-    func writer(
-        _ settings: alcedo_png_settings, _ header: PixelRowHeader, _ metadata: ImageMetadata
-    ) throws(ImageEncodingError) -> PNGWriter {
-        var settings = settings
-        settings.color_type = 3
-        settings.drops_alpha = 0
-        settings.bit_depth = Int32(bitDepth)
-        settings.transparent_count = transparentCount
-        return try PNGWriter(
-            settings, palette: colors, colorProfile: header.colorProfile, metadata: metadata,
-            orientation: header.orientation)
-    }
-
-    /// Returns the index to store for an index of the palette that the colors came from.
-    func position(_ index: UInt8) -> UInt8 { positions[Int(index)] }
-
-    /// Writes the indices of one row, one byte each, to `output`.
-    func indices(_ row: RawSpan, into output: inout [UInt8]) {
-        var last: (color: UInt32, index: UInt8)?
-        for x in output.indices {
-            let color = row.unsafeLoad(fromByteOffset: 4 * x, as: UInt32.self)
-            if color != last?.color { last = (color, positions[Int(palette.index(of: color) ?? 0)]) }
-            output[x] = last?.index ?? 0
-        }
-    }
-}
-
 extension PixelRowHeader {
     /// Whether the rows are stored as gray with alpha: those of such a file, in which red, green and blue are equal.
-    fileprivate var isGrayWithAlpha: Bool {
+    var isGrayWithAlpha: Bool {
         storedModel?.isGray == true && format.hasAlpha && alphaMode != .opaque
             && (colorProfile == nil || ICCProfile.describes(gray: true, colorProfile ?? Data()))
     }
 }
 
 /// A converter of rows to the straight samples that PNG stores.
-private struct PNGRowSamples {
+struct PNGRowSamples {
     private let header: PixelRowHeader
     private var straight: StraightRowConverter
 
@@ -324,7 +341,7 @@ private struct PNGRowSamples {
     ///
     /// - Throws: `unsupportedImage` when a side is less than 1 or greater than 2³¹ − 1, the limit of the format.
     static func settings(
-        _ header: PixelRowHeader, level: Int, packLimit: Int
+        _ header: PixelRowHeader, level: Int, packLimit: Int, isInterlaced: Bool = false
     ) throws(ImageEncodingError) -> alcedo_png_settings {
         let maximumSide = 0x7FFF_FFFF
         guard header.size.isPositive, header.size.width <= maximumSide, header.size.height <= maximumSide else {
@@ -335,6 +352,7 @@ private struct PNGRowSamples {
         settings.height = UInt32(header.size.height)
         settings.level = Int32(min(max(level, 0), 9))
         settings.pack_limit = packLimit
+        settings.is_interlaced = isInterlaced ? 1 : 0
         settings.bit_depth = header.format.isDeep ? 16 : 8
         let isOpaque = header.alphaMode == .opaque || header.format == .rgbx8
         settings.color_type = header.format.isGray ? 0 : isOpaque ? 2 : header.isGrayWithAlpha ? 4 : 6

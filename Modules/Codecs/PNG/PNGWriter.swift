@@ -6,7 +6,11 @@ import FoundationEssentials
 final class PNGWriter {
     private let shim: OpaquePointer
     /// The number of bytes that libpng reads from each row.
-    private let rowByteCount: Int
+    private var rowByteCount: Int
+    /// The number of bytes of each pixel in the rows.
+    private let pixelByteCount: Int
+    /// The number of times that all rows are written: seven for an interlaced image, otherwise one.
+    let passCount: Int
 
     /// Creates an encoder and writes everything that precedes the pixels.
     ///
@@ -17,9 +21,10 @@ final class PNGWriter {
     ///     rejects it. If it declares PQ or HLG, its code points are written, too, which take precedence.
     ///   - metadata: The metadata to write, whose profile is ignored.
     ///   - orientation: The orientation of the rows, which EXIF stores.
+    ///   - animation: The chunks with the properties of an animation and of its first frame.
     init(
         _ settings: alcedo_png_settings, palette: [UInt8] = [], colorProfile: Data?, metadata: ImageMetadata,
-        orientation: ImageOrientation
+        orientation: ImageOrientation, animation: [UInt8] = []
     ) throws(ImageEncodingError) {
         guard let shim = withUnsafePointer(to: settings, { alcedo_png_encoder_create($0) }) else {
             throw ImageEncodingError(.outOfMemory, "PNG: cannot create a libpng context: out of memory")
@@ -28,7 +33,9 @@ final class PNGWriter {
         // Opaque rows have a fourth sample, which libpng drops. Indices have one byte each, which libpng packs.
         let hasOneSample = settings.color_type == 0 || settings.color_type == 3
         let sampleCount = hasOneSample ? 1 : settings.color_type == 4 ? 2 : 4
-        rowByteCount = Int(settings.width) * sampleCount * (settings.bit_depth == 16 ? 2 : 1)
+        pixelByteCount = sampleCount * (settings.bit_depth == 16 ? 2 : 1)
+        rowByteCount = Int(settings.width) * pixelByteCount
+        passCount = settings.is_interlaced == 0 ? 1 : 7
         // Some versions of libpng write a profile even when its color space differs from the image's.
         let isGray = settings.color_type & 2 == 0
         let usable = ICCProfile.encoded(colorProfile, isGray: isGray)
@@ -36,7 +43,7 @@ final class PNGWriter {
         let color = ColorDescription(highDynamicRangeOf: colorProfile).map(\.pngChunk) ?? []
         let size = PixelSize(width: Int(settings.width), height: Int(settings.height))
         let exif = metadata.writtenEXIF(orientation, size, holdsResolution: true)
-        let chunks = metadata.pngChunks + (exif.isEmpty ? [] : PNGFrameFile.chunk("eXIf", exif))
+        let chunks = metadata.pngChunks + (exif.isEmpty ? [] : PNGFrameFile.chunk("eXIf", exif)) + animation
         let status = palette.withUnsafeBufferPointer { palette in
             profile.withUnsafeBufferPointer { icc in
                 color.withUnsafeBufferPointer { color in
@@ -79,6 +86,56 @@ final class PNGWriter {
             try write(UnsafeRawBufferPointer(row), stride: row.count, rows: 1)
         }
     }
+
+    /// Encodes an area of an image, all passes of it. The pixels have the format of the file.
+    ///
+    /// - Throws: As ``write(_:stride:rows:)`` does, and `failed` when the work of the thread is canceled.
+    func write(_ pixels: PixelBuffer, in area: PixelRect) throws(ImageEncodingError) {
+        let start = area.y * pixels.bytesPerRow + area.x * pixels.format.bytesPerPixel
+        try pixels.withUnsafeBytes { memory throws(ImageEncodingError) in
+            let part = UnsafeRawBufferPointer(rebasing: memory[start...])
+            try writeImage(part, stride: pixels.bytesPerRow, rows: area.size.height)
+        }
+    }
+
+    /// Encodes the indices of an image, all passes of it.
+    ///
+    /// - Throws: As ``write(_:stride:rows:)`` does, and `failed` when the work of the thread is canceled.
+    func write(_ indices: [UInt8], width: Int) throws(ImageEncodingError) {
+        try indices.withUnsafeBufferPointer { indices throws(ImageEncodingError) in
+            try writeImage(UnsafeRawBufferPointer(indices), stride: width, rows: indices.count / width)
+        }
+    }
+
+    private func writeImage(
+        _ pixels: UnsafeRawBufferPointer, stride: Int, rows: Int
+    ) throws(ImageEncodingError) {
+        for _ in 0..<passCount {
+            for y in 0..<rows {
+                try ImageEncodingError.checkCancellation(.png)
+                try write(UnsafeRawBufferPointer(rebasing: pixels[(y * stride)...]), stride: stride, rows: 1)
+            }
+        }
+    }
+
+    /// Begins the next frame of an animation, after all rows of the previous one.
+    ///
+    /// - Parameters:
+    ///   - width: The width of the frame.
+    ///   - height: The height of the frame.
+    ///   - control: The chunk with the properties of the frame.
+    ///   - sequence: The sequence number of the chunk with its pixels.
+    /// - Throws: `failed` when a frame is too large to be compressed at once, or `outOfMemory`.
+    func beginFrame(width: Int, height: Int, control: [UInt8], sequence: Int) throws(ImageEncodingError) {
+        try check(
+            alcedo_png_encoder_begin_frame(
+                shim, UInt32(clamping: width), UInt32(clamping: height), control, control.count,
+                UInt32(clamping: sequence)))
+        rowByteCount = width * pixelByteCount
+    }
+
+    /// The number of encoded bytes that have not been taken, without those of rows that are compressed at the end.
+    var byteCount: Int { alcedo_png_encoder_count(shim) }
 
     func finish() throws(ImageEncodingError) { try check(alcedo_png_encoder_finish(shim)) }
 

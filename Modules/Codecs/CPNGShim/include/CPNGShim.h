@@ -137,6 +137,7 @@ typedef struct {
     int bit_depth;
     int color_type;                          // 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGBA
     int drops_alpha;                         // rows have a fourth sample that is not written
+    int is_interlaced;                       // all rows are written seven times, once for each pass
     int level;                               // the compression level of zlib and libdeflate, 0 to 9
     size_t pack_limit;                       // the maximum number of bytes of filtered rows to keep, 0 for none
     const uint8_t *_Nullable palette;        // four bytes per color, colors that are not opaque first
@@ -162,10 +163,20 @@ alcedo_png_status alcedo_png_encoder_begin(
 
 /// Encodes the next `rows` rows, `stride` bytes apart. Rows that fit in `pack_limit` are compressed at the end with
 /// libdeflate, others as they arrive with zlib, which takes about three times as long. Samples have 8 bits, or 16 bits
-/// in native byte order. Each palette index has one byte.
+/// in native byte order. Each palette index has one byte. The rows of an interlaced image are passed in full, from the
+/// first to the last, for each of the seven passes.
 alcedo_png_status alcedo_png_encoder_write(
     alcedo_png_encoder *_Nonnull encoder, const uint8_t *_Nonnull pixels, size_t stride, size_t rows);
+
+/// Begins the next frame of an animation after all rows of the previous one. `control` is the complete fcTL chunk, and
+/// `sequence` the number of the fdAT chunk. The frame before must fit in `pack_limit`.
+alcedo_png_status alcedo_png_encoder_begin_frame(
+    alcedo_png_encoder *_Nonnull encoder, uint32_t width, uint32_t height, const uint8_t *_Nonnull control,
+    size_t control_size, uint32_t sequence);
 alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *_Nonnull encoder);
+
+/// Returns the number of encoded bytes that have not been taken.
+size_t alcedo_png_encoder_count(const alcedo_png_encoder *_Nonnull encoder);
 
 /// Returns the encoded bytes that have not been taken. They are valid until the next call of the encoder.
 alcedo_png_segment alcedo_png_encoder_take(alcedo_png_encoder *_Nonnull encoder);
