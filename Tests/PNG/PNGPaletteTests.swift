@@ -172,7 +172,10 @@ import Testing
 
     @Test func `a reduced image is smaller than one with all colors`() throws {
         var random = SeededGenerator(seed: 5)
-        let noise = try makePixels(.opaque) { _, _ in (0..<3).map { _ in .random(in: 0...255, using: &random) } + [255] }
+        let noise = try makePixels(.opaque) { _, _ in
+            let color = (0..<3).map { _ in Int.random(in: 0...255, using: &random) }
+            return color + [255]
+        }
         let image = DecodedImage(pixels: noise)
         let sizes = try [nil, 256, 16].map { try PNGEncoder(maximumColorCount: $0).encode(image).count }
 

@@ -137,7 +137,7 @@ struct ConversionControlTests {
         }
     }
 
-    @Test(arguments: [ImageEncoder.gif(), .webp()])
+    @Test(arguments: [ImageEncoder.gif(), .webp(), .png()])
     func `an animation ends before the next frame`(encoder: ImageEncoder) async throws {
         let frames = CancelingFrames()
         let codecs = CodecRegistry([

@@ -94,6 +94,34 @@ struct ConvertTests {
             try await convert([SampleImages.path("dunes.jpg"), "--format", "jpeg", "-f", "--progressive"]).status == 0)
     }
 
+    @Test func `colors of png and gif are reduced, and png is interlaced`() async throws {
+        /// Returns the bytes of the header of a PNG that tell the bit depth, the color type and the interlacing.
+        func kind(_ options: [String]) async throws -> [UInt8] {
+            let words = [SampleImages.path("dunes.jpg"), "--format", "png", "--size", "64", "-f"]
+            #expect(try await convert(words + options).status == 0)
+            let header = Array(try result("dunes.png").prefix(29))
+            return [header[24], header[25], header[28]]
+        }
+        func colorCount(_ name: String) throws -> Int {
+            let pixels = try CodecRegistry.standard.decode(result(name)).pixels
+            var colors: Set<[UInt8]> = []
+            for y in 0..<pixels.height { for x in 0..<pixels.width { colors.insert(pixels.rgba(x, y)) } }
+            return colors.count
+        }
+        #expect(try await kind([]) == [8, 2, 0])
+        #expect(try await kind(["--interlaced"]) == [8, 2, 1])
+        #expect(try await kind(["--colors", "16", "--interlaced"]) == [4, 3, 1])
+        #expect(try await kind(["--colors", "200"]) == [8, 3, 0])
+        let dithered = try result("dunes.png")
+        #expect(try (101...200).contains(colorCount("dunes.png")))
+        #expect(try await kind(["--colors", "200", "--no-dither"]) == [8, 3, 0])
+        #expect(try result("dunes.png") != dithered)
+
+        let words = [SampleImages.path("dunes.jpg"), "--format", "gif", "--size", "64", "-f"]
+        #expect(try await convert(words + ["--colors", "8", "--no-dither"]).status == 0)
+        #expect(try colorCount("dunes.gif") <= 8)
+    }
+
     @Test func `color of jpeg is subsampled as requested, and below a quality of 90 by default`() async throws {
         var sizes: [Int] = []
         for option in [["444"], ["422"], ["420"], ["auto"]].map({ ["--subsampling"] + $0 }) + [[]] {
@@ -190,11 +218,14 @@ struct ConvertTests {
         #expect(small.frameCount == 3)
         #expect(small.size == PixelSize(width: 7, height: 10))
 
-        let lost = try await convert([Self.animation, "--format", "png"])
+        #expect(try await convert([Self.animation, "--format", "png"]).problems == "")
+        #expect(try info("animated.png").frameCount == 3)
+
+        let lost = try await convert([Self.animation, "--format", "jpeg"])
         #expect(lost.status == 0)
         #expect(lost.problems == "alcedo: \(Self.animation): not kept: animation\n")
         #expect(lost.output.hasSuffix("\nnot kept: animation of 1\n"))
-        let quiet = try await convert([Self.animation, "--format", "png", "--force", "--quiet"])
+        let quiet = try await convert([Self.animation, "--format", "jpeg", "--force", "--quiet"])
         #expect(quiet.status == 0)
         #expect(quiet.problems == "")
         #expect(quiet.output == "")
@@ -418,6 +449,12 @@ struct ConvertTests {
         ["a.png", "--output", "x", "--format", "jpeg", "--subsampling", "411"],
         ["a.png", "--output", "x", "--format", "webp", "--subsampling", "444"],
         ["a.png", "--output", "x", "--format", "jpeg", "--keep-delays"],
+        ["a.png", "--output", "x", "--format", "webp", "--colors", "16"],
+        ["a.png", "--output", "x", "--format", "png", "--colors", "1"],
+        ["a.png", "--output", "x", "--format", "png", "--colors", "257"],
+        ["a.png", "--output", "x", "--format", "png", "--colors", "16", "--lossless"],
+        ["a.png", "--output", "x", "--format", "png", "--no-dither"],
+        ["a.png", "--output", "x", "--format", "jpeg", "--interlaced"],
         ["a.png", "--output", "x", "--format", "png", "--resolution", "0"],
         ["a.png", "--output", "x", "--format", "gif", "--resolution", "72"],
         ["a.png", "--output", "x", "--format", "png", "--recompress"],

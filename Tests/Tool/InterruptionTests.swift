@@ -89,7 +89,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test(arguments: [OutputFormat.gif, .webp])
+    @Test(arguments: [OutputFormat.gif, .webp, .png])
     func `an encoder receives no more frames of a stopped animation`(format: OutputFormat) throws {
         let frames = Frames()
         let animation = CancellableFrames(frames)

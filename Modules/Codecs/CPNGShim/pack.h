@@ -11,8 +11,8 @@ typedef struct alcedo_png_packer alcedo_png_packer;
 alcedo_png_packer *_Nullable alcedo_png_packer_create(const alcedo_png_settings *_Nonnull settings);
 void alcedo_png_packer_destroy(alcedo_png_packer *_Nullable packer);
 
-/// Filters the next row, in the form of alcedo_png_encoder_write. Rows that are not in the current pass of an interlaced
-/// image are ignored. Returns 0 when the image has no more rows.
+/// Filters the next row, in the form of alcedo_png_encoder_write. Ignores rows that are not in the current pass of an
+/// interlaced image. Returns 0 when the image has no more rows.
 int alcedo_png_packer_add(alcedo_png_packer *_Nonnull packer, const uint8_t *_Nonnull row);
 
 /// Whether all rows were added.

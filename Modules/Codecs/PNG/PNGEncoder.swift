@@ -2,9 +2,7 @@ public import AlcedoCore
 import CPNGShim
 package import FoundationEssentials
 
-/// The encoder of
-/// `ImageEncoder.png(compressionLevel:usesPaletteWhenLossless:maximumColorCount:dithers:isInterlaced:keepsShortDelays:)`,
-/// whose comment describes the behavior.
+/// The encoder of `ImageEncoder.png`, whose comment describes the behavior.
 package struct PNGEncoder: MetadataEncoding {
     package var compressionLevel: Int
     package var usesPaletteWhenLossless: Bool

@@ -15,7 +15,11 @@ struct EncodingOptions: Sendable {
 
     private static let compressionHelp = """
           --effort N              set the effort: \(OutputFormat.efforts)
-          --lossless              encode \(OutputFormat.losslessNames) without loss, as png always is
+          --lossless              encode \(OutputFormat.losslessNames) without loss, as png without --colors
+          --colors N              reduce the colors of png and gif to a palette of at most N, from 2 to 256 (default: all
+                                  for png, 256 for gif)
+          --no-dither             map each color to the nearest one of the palette, without dithering
+          --interlaced            encode interlaced png
           --progressive           encode progressive jpeg
           --subsampling S         set the color resolution of jpeg: 444, 422, 440, 420 or auto, which is 444 from a
                                   quality of 90 and 420 below (default: auto)
@@ -47,6 +51,9 @@ struct EncodingOptions: Sendable {
     private var quality: Int?
     private var effort: Int?
     private var isLossless = false
+    private var colorCount: Int?
+    private var omitsDithering = false
+    private var isInterlaced = false
     private var isProgressive = false
     private var subsampling: JPEGSubsampling?
     private var embedsThumbnail = false
@@ -63,6 +70,9 @@ struct EncodingOptions: Sendable {
         case "--quality": quality = try arguments.number(of: option, in: 1...100)
         case "--effort": effort = try arguments.number(of: option, in: 0...9)
         case "--lossless": isLossless = true
+        case "--colors": colorCount = try arguments.number(of: option, in: 2...256)
+        case "--no-dither": omitsDithering = true
+        case "--interlaced": isInterlaced = true
         case "--progressive": isProgressive = true
         case "--subsampling": subsampling = try JPEGSubsampling(option, arguments.value(of: option))
         case "--embed-thumbnail": embedsThumbnail = true
@@ -94,7 +104,12 @@ struct EncodingOptions: Sendable {
         let hasQuality = format == .jpeg || (format.mayBeLossless && !isLossless)
         try check(quality != nil, "--quality", hasQuality, format)
         try checkEffort(of: format)
-        try check(isLossless, "--lossless", format.mayBeLossless || format == .png, format)
+        try check(
+            isLossless, "--lossless", format.mayBeLossless || format == .png && colorCount == nil, format)
+        try check(colorCount != nil, "--colors", format == .png || format == .gif, format)
+        try check(omitsDithering, "--no-dither", format == .png || format == .gif, format)
+        if omitsDithering, format == .png, colorCount == nil { throw UsageError("--no-dither needs --colors for png") }
+        try check(isInterlaced, "--interlaced", format == .png, format)
         try check(isProgressive, "--progressive", format == .jpeg, format)
         try check(subsampling != nil, "--subsampling", format == .jpeg, format)
         try check(embedsThumbnail, "--embed-thumbnail", format == .jpeg, format)
@@ -102,7 +117,10 @@ struct EncodingOptions: Sendable {
         try check(pixelsPerInch != nil, "--resolution", format != .gif, format)
         let quality = quality ?? format.defaultQuality ?? defaultQuality
         switch format {
-        case .png: return .png(compressionLevel: effort ?? 6)
+        case .png:
+            return .png(
+                compressionLevel: effort ?? 6, maximumColorCount: colorCount, dithers: !omitsDithering,
+                isInterlaced: isInterlaced, keepsShortDelays: keepsShortDelays)
         case .jpeg:
             return .jpeg(
                 quality: quality, subsampling: subsampling ?? .auto, isProgressive: isProgressive,
@@ -111,7 +129,9 @@ struct EncodingOptions: Sendable {
             return .webp(
                 quality: Double(quality), lossless: isLossless, method: effort ?? 4,
                 keepsHiddenColor: isLossless, keepsShortDelays: keepsShortDelays)
-        case .gif: return .gif(keepsShortDelays: keepsShortDelays)
+        case .gif:
+            return .gif(
+                dithers: !omitsDithering, maximumColorCount: colorCount ?? 256, keepsShortDelays: keepsShortDelays)
         #if AVIF
             case .avif:
                 return .avif(
@@ -148,6 +168,7 @@ struct EncodingOptions: Sendable {
                 ("--metadata", givenMetadata != nil), ("--processor", hasProcessors), ("--size", hasSize),
                 ("--subsampling", subsampling != nil), ("--resolution", pixelsPerInch != nil),
                 ("--embed-thumbnail", embedsThumbnail), ("--max-file-size", maximumByteCount != nil),
+                ("--colors", colorCount != nil), ("--no-dither", omitsDithering), ("--interlaced", isInterlaced),
             ]
             for (option, isGiven) in changes where isGiven {
                 throw UsageError("--recompress keeps the image unchanged and does not support \(option)")
@@ -165,7 +186,8 @@ struct EncodingOptions: Sendable {
     private func check(_ isGiven: Bool, _ option: String, _ isSupported: Bool, _ format: OutputFormat) throws {
         if isGiven, !isSupported {
             let kind = isLossless && format.mayBeLossless ? "lossless " : ""
-            throw UsageError("\(kind)\(format.rawValue) does not support \(option)")
+            let colors = format == .png && colorCount != nil ? " with --colors" : ""
+            throw UsageError("\(kind)\(format.rawValue)\(colors) does not support \(option)")
         }
     }
 }
@@ -228,7 +250,7 @@ enum OutputFormat: String, CaseIterable, Sendable {
     var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
 
     /// Whether the format supports animations.
-    var holdsAnimations: Bool { self == .webp || self == .gif || hasTrait }
+    var holdsAnimations: Bool { self != .jpeg }
 
     /// Whether the format supports more than 8 bits per sample.
     var holdsDeepSamples: Bool { self == .png || hasTrait }

@@ -31,8 +31,7 @@ package struct PaletteMapper {
     package init(_ palette: [UInt32], width: Int, dithers: Bool) {
         let colors = palette.map { Self.samples(of: UInt32(littleEndian: $0).multipliedByAlpha) }
         func nearest(_ indices: [Int]) -> NearestColors {
-            NearestColors(
-                indices.map { SIMD4(Float(colors[$0].x), Float(colors[$0].y), Float(colors[$0].z), Float(colors[$0].w)) })
+            NearestColors(indices.map { Self.point(colors[$0]) })
         }
         let indices = Array(colors.indices)
         let areOpaque = indices.filter { colors[$0].w == 255 }
@@ -93,12 +92,16 @@ package struct PaletteMapper {
             return UInt8(truncatingIfNeeded: found[slot] &>> 32)
         }
         let samples = Self.samples(of: color)
-        let point = SIMD4(Float(samples.x), Float(samples.y), Float(samples.z), Float(samples.w))
+        let point = Self.point(samples)
         let index =
             samples.w == 255
             ? opaqueIndices[opaque.index(of: point)] : UInt8(truncatingIfNeeded: all.index(of: point))
         found[slot] = UInt64(index) &<< 32 | UInt64(color)
         return index
+    }
+
+    private static func point(_ samples: SIMD4<Int32>) -> SIMD4<Float> {
+        SIMD4(Float(samples.x), Float(samples.y), Float(samples.z), Float(samples.w))
     }
 
     private static func samples(of pixel: UInt32) -> SIMD4<Int32> {

@@ -5,7 +5,8 @@ import Testing
 
 /// Palettes of images with many colors, and the pixels that are mapped to them.
 @Suite struct ColorHistogramTests {
-    private let (width, height) = (48, 32)
+    private let width = 48
+    private let height = 32
 
     private func pixel(_ red: Int, _ green: Int, _ blue: Int, _ alpha: Int = 255) -> UInt32 {
         (UInt32(red) | UInt32(green) << 8 | UInt32(blue) << 16 | UInt32(alpha) << 24).littleEndian

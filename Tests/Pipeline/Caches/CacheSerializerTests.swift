@@ -47,7 +47,7 @@ struct CacheSerializerTests {
         #expect(back.size == image.size)
     }
 
-    @Test(arguments: [ImageFormat.gif, .webp])
+    @Test(arguments: [ImageFormat.gif, .webp, .png])
     func `stored animations keep the exact delays, other encoders write those that browsers show`(
         format: ImageFormat
     ) throws {
@@ -133,7 +133,7 @@ struct CacheSerializerTests {
         #expect(try codecs.decode(try #require(bytes?.data)).pixels.rgba(0, 0)[3] == 0)
     }
 
-    @Test(arguments: [ImageFormat.gif, .webp])
+    @Test(arguments: [ImageFormat.gif, .webp, .png])
     func `an animation keeps its frames`(format: ImageFormat) throws {
         var image = animation
         image.format = format
@@ -146,7 +146,7 @@ struct CacheSerializerTests {
     }
 
     @Test func `an animation whose format has no encoder is stored as its original`() throws {
-        let original = try file(.png)
+        let original = try file(.jpeg)
         let bytes = DefaultCacheSerializer().bytes(of: animation, original: original, isProcessed: true, codecs: codecs)
         #expect(bytes?.data == original)
         #expect(bytes?.isOriginal == true)
@@ -156,13 +156,24 @@ struct CacheSerializerTests {
         throws
     {
         var image = animation
-        image.format = .png
+        image.format = .jpeg
         let bytes = DefaultCacheSerializer().bytes(of: image, original: nil, isProcessed: true, codecs: codecs)
         #expect(try codecs.decode(try #require(bytes?.data)).frames?.frameCount == 2)
 
+        // An encoder of still images.
+        struct Still: ImageEncoding {
+            let format = ImageFormat.png
+
+            func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+                try ImageEncoder.png().encode(DecodedImage(pixels: image.pixels))
+            }
+        }
+        var entry = CodecRegistry.Entry.png
+        entry.makeEncoder = { _ in Still() }
         let still = DefaultCacheSerializer().bytes(
-            of: image, original: nil, isProcessed: true, codecs: CodecRegistry([.jpeg, .png]))
+            of: image, original: nil, isProcessed: true, codecs: CodecRegistry([.jpeg, entry]))
         #expect(format(of: still) == .png)
+        #expect(try codecs.decode(try #require(still?.data)).frames == nil)
     }
 
     @Test func `without any encoder the original is stored, or nothing`() throws {

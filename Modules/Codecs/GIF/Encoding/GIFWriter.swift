@@ -169,7 +169,7 @@ struct GIFWriter {
     private static func tableByteCount(_ colors: [UInt32]) -> Int { colors.isEmpty ? 0 : 3 << bitCount(of: colors) }
 
     private static func table(_ colors: [UInt32]) -> [UInt8] {
-        let bytes = colors.flatMap { GIFColor($0).bytes }
+        let bytes = colors.flatMap { color in withUnsafeBytes(of: color) { Array($0.prefix(3)) } }
         return bytes + [UInt8](repeating: 0, count: tableByteCount(colors) - bytes.count)
     }
 }
