@@ -231,7 +231,7 @@ import Testing
         let large = PixelBuffer(size: PixelSize(width: 200, height: 200), format: .rgba8, alphaMode: .straight)
         let image = DecodedImage(pixels: try #require(large))
 
-        let files = try [-5, 0, 1, 9, 99].map {
+        let files = try [-5, 0, 1, 12, 99].map {
             try PNGEncoder(compressionLevel: $0, usesPaletteWhenLossless: false).encode(image)
         }
 

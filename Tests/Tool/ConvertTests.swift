@@ -80,7 +80,7 @@ struct ConvertTests {
         for (format, name, options) in [
             ("jpeg", "dunes.jpg", [["--quality", "10"], ["--quality", "95"]]),
             ("webp", "dunes.webp", [["--quality", "10"], ["--quality", "95"]]),
-            ("png", "dunes.png", [["--effort", "9"], ["--effort", "0"]]),
+            ("png", "dunes.png", [["--effort", "12"], ["--effort", "0"]]),
         ] {
             var sizes: [Int] = []
             for option in options {
@@ -444,6 +444,7 @@ struct ConvertTests {
         ["a.png", "--output", "x", "--format", "webp", "--lossless", "--quality", "3"],
         ["a.png", "--output", "x", "--format", "png", "--quality", "3"],
         ["a.png", "--output", "x", "--format", "webp", "--effort", "7"],
+        ["a.png", "--output", "x", "--format", "png", "--effort", "13"],
         ["a.png", "--output", "x", "--format", "gif", "--progressive"],
         ["a.png", "--output", "x", "--format", "png", "--metadata", "none"],
         ["a.png", "--output", "x", "--format", "jpeg", "--subsampling", "411"],

@@ -68,7 +68,7 @@ static int start(alcedo_png_encoder *e, const alcedo_png_settings *settings) {
     if (!e->info) return -1;
     png_set_write_fn(e->png, e, write_output, flush_output);
     png_set_user_limits(e->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_compression_level(e->png, settings->level);
+    png_set_compression_level(e->png, settings->level < 9 ? settings->level : 9);
     return 0;
 }
 

@@ -68,7 +68,7 @@ struct EncodingOptions: Sendable {
         switch option {
         case "--format": format = try OutputFormat(option, arguments.value(of: option))
         case "--quality": quality = try arguments.number(of: option, in: 1...100)
-        case "--effort": effort = try arguments.number(of: option, in: 0...9)
+        case "--effort": effort = try arguments.number(of: option, in: 0...12)
         case "--lossless": isLossless = true
         case "--colors": colorCount = try arguments.number(of: option, in: 2...256)
         case "--no-dither": omitsDithering = true
@@ -261,7 +261,7 @@ enum OutputFormat: String, CaseIterable, Sendable {
     /// The values of `--effort`, or nil if the format has no effort.
     var efforts: ClosedRange<Int>? {
         switch self {
-        case .png: return 0...9
+        case .png: return 0...12
         case .webp: return 0...6
         case .jpeg, .gif: return nil
         #if AVIF

@@ -35,8 +35,8 @@ public struct ImageEncoder: ImageEncoding {
 
     /// Encodes a whole image, if the encoded bytes need no more memory than a limit.
     ///
-    /// GIF, JPEG XL and animated WebP end while they encode. The other formats compare the size of the file, because
-    /// their libraries do not tell the number of bytes before.
+    /// GIF, JPEG XL, APNG and animated WebP end while they encode. The other formats compare the size of the file,
+    /// because their libraries do not tell the number of bytes before.
     ///
     /// - Throws: ``ImageEncodingError`` as ``encode(_:)`` does, and `exceedsLimit`.
     public func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {

@@ -138,7 +138,7 @@ typedef struct {
     int color_type;                          // 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGBA
     int drops_alpha;                         // rows have a fourth sample that is not written
     int is_interlaced;                       // all rows are written seven times, once for each pass
-    int level;                               // the compression level of zlib and libdeflate, 0 to 9
+    int level;                               // the compression level of libdeflate, 0 to 12, of which zlib has 0 to 9
     size_t pack_limit;                       // the maximum number of bytes of filtered rows to keep, 0 for none
     const uint8_t *_Nullable palette;        // four bytes per color, colors that are not opaque first
     size_t palette_count;
