@@ -50,9 +50,8 @@ import Testing
         return DecodedImage(pixels: first, format: format, frames: MadeFrames(first.size, playCount: plays, list))
     }
 
-    private func decode(_ data: Data, _ format: PixelFormat = .rgba8) throws -> any ImageFrameSource {
-        let image = try decoder.decode(data, options: DecodingOptions(pixelFormat: format))
-        return try #require(image.frames)
+    private func decode(_ data: Data) throws -> any ImageFrameSource {
+        try #require(decoder.decode(data, options: DecodingOptions()).frames)
     }
 
     /// Returns the names of the chunks of a file, and the bodies of those with one name.
@@ -111,7 +110,7 @@ import Testing
 
     @Test func `pixels can become transparent again`() throws {
         let frames = try (0..<3).map { frame in
-            try makePixels { x, y in x / 10 == frame ? [9 * x, y, 200, 255] : [0, 0, 0, 0] }
+            try makePixels { x, y in x / 10 == frame ? [8 * x, y, 200, 255] : [0, 0, 0, 0] }
         }
         let back = try decode(PNGEncoder(usesPaletteWhenLossless: false).encode(animation(frames)))
 
@@ -205,14 +204,15 @@ import Testing
             let source = try frames(format, mode)
             let data = try PNGEncoder(usesPaletteWhenLossless: false).encode(animation(source))
             #expect(kind(data) == expected)
-            let back = try decode(data, format == .rgbx8 ? .rgba8 : format)
+            let back = try decode(data)
             #expect(back.frameCount == 3)
             for index in 0..<3 {
-                let frame = try back.frame(at: index)
-                #expect(frame.format != format || frame.tightBytes == source[index].tightBytes)
+                let still = try PNGEncoder(usesPaletteWhenLossless: false).encode(DecodedImage(pixels: source[index]))
+                let expected = try decoder.decode(still, options: DecodingOptions()).pixels
+                #expect(
+                    try clearingTransparent(Data(back.frame(at: index).tightBytes))
+                        == clearingTransparent(Data(expected.tightBytes)), "\(format), frame \(index)")
             }
-            let options = DecodingOptions(pixelFormat: format == .rgbx8 ? .rgba8 : format, includesAnimation: false)
-            #expect(try decoder.decode(data, options: options).pixels.tightBytes == source[0].tightBytes)
         }
     }
 
