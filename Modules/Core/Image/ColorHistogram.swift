@@ -252,7 +252,7 @@ private struct ColorBoxes {
             for index in color.points { owners[index - range.lowerBound] = owner }
         }
         for _ in 0..<Self.roundCount {
-            let nearest = NearestColors(means)
+            var nearest = NearestColors(means, areOpaque: range.lowerBound < opaqueCount)
             // A point this near to its color cannot be nearer to another one.
             let margins = means.indices.map { nearest.distance(toOthersThan: $0) / 4 }
             var sums = [SIMD4<Float>](repeating: .zero, count: means.count)
@@ -291,66 +291,5 @@ extension UInt32 {
             result |= ((product &+ (product &>> 8)) &>> 8) &<< shift
         }
         return result
-    }
-}
-
-/// A search for the nearest of at most 256 colors. The distance is the sum of squares.
-struct NearestColors {
-    /// The samples of eight colors at a time: all red ones, then green, blue and alpha.
-    private var planes: [SIMD8<Float>] = []
-    private let colors: [SIMD4<Float>]
-
-    init(_ colors: [SIMD4<Float>]) {
-        self.colors = colors
-        for start in stride(from: 0, to: colors.count, by: 8) {
-            for channel in 0..<4 {
-                var plane = SIMD8<Float>(repeating: 1e9)
-                for index in start..<min(start + 8, colors.count) { plane[index - start] = colors[index][channel] }
-                planes.append(plane)
-            }
-        }
-    }
-
-    /// Returns the index of the nearest color, the first one of several. There must be a color.
-    func index(of color: SIMD4<Float>) -> Int {
-        var nearest = SIMD8<Float>(repeating: .infinity)
-        var indices = SIMD8<Int32>.zero
-        planes.withUnsafeBufferPointer { planes in
-            for start in stride(from: 0, to: planes.count, by: 4) {
-                let distance = Self.distance(planes, start, color)
-                let isNearer = distance .< nearest
-                nearest.replace(with: distance, where: isNearer)
-                indices.replace(with: Int32(truncatingIfNeeded: start), where: isNearer)
-            }
-        }
-        var best = (distance: Float.infinity, index: Int.max)
-        for lane in 0..<8 {
-            let index = 2 &* Int(indices[lane]) &+ lane
-            if nearest[lane] < best.distance || nearest[lane] == best.distance && index < best.index {
-                best = (nearest[lane], index)
-            }
-        }
-        return best.index
-    }
-
-    @inline(__always)
-    private static func distance(
-        _ planes: UnsafeBufferPointer<SIMD8<Float>>, _ start: Int, _ color: SIMD4<Float>
-    ) -> SIMD8<Float> {
-        let red = planes[start] - color.x
-        let green = planes[start &+ 1] - color.y
-        let blue = planes[start &+ 2] - color.z
-        let alpha = planes[start &+ 3] - color.w
-        return red * red + green * green + (blue * blue + alpha * alpha)
-    }
-
-    /// Returns the distance from a color to the nearest other one.
-    func distance(toOthersThan index: Int) -> Float {
-        var nearest = Float.infinity
-        for other in colors.indices where other != index {
-            let difference = colors[other] - colors[index]
-            nearest = min(nearest, (difference * difference).sum())
-        }
-        return nearest
     }
 }

@@ -10,8 +10,8 @@ package struct PaletteMapper {
     /// The colors of the palette, with alpha multiplied in.
     private let colors: [SIMD4<Int32>]
     private let transparentIndex: UInt8?
-    private let opaque: NearestColors
-    private let all: NearestColors
+    private var opaque: NearestColors
+    private var all: NearestColors
     /// The index in the palette of each color of `opaque`.
     private let opaqueIndices: [UInt8]
     /// The last color of each hash, which is multiplied by alpha, and its index.
@@ -30,14 +30,10 @@ package struct PaletteMapper {
     ///   - dithers: Whether errors are diffused to adjacent pixels.
     package init(_ palette: [UInt32], width: Int, dithers: Bool) {
         let colors = palette.map { Self.samples(of: UInt32(littleEndian: $0).multipliedByAlpha) }
-        func nearest(_ indices: [Int]) -> NearestColors {
-            NearestColors(indices.map { Self.point(colors[$0]) })
-        }
-        let indices = Array(colors.indices)
-        let areOpaque = indices.filter { colors[$0].w == 255 }
-        opaque = nearest(areOpaque.isEmpty ? indices : areOpaque)
-        opaqueIndices = (areOpaque.isEmpty ? indices : areOpaque).map { UInt8(truncatingIfNeeded: $0) }
-        all = nearest(indices)
+        let opaqueIndices = colors.indices.filter { colors[$0].w == 255 }
+        opaque = NearestColors(opaqueIndices.map { Self.point(colors[$0]) }, areOpaque: true)
+        all = NearestColors(colors.map(Self.point), areOpaque: false)
+        self.opaqueIndices = opaqueIndices.map { UInt8(truncatingIfNeeded: $0) }
         self.colors = colors
         transparentIndex = palette.firstIndex(of: 0).map { UInt8(truncatingIfNeeded: $0) }
         self.dithers = dithers
@@ -94,7 +90,7 @@ package struct PaletteMapper {
         let samples = Self.samples(of: color)
         let point = Self.point(samples)
         let index =
-            samples.w == 255
+            samples.w == 255 && !opaqueIndices.isEmpty
             ? opaqueIndices[opaque.index(of: point)] : UInt8(truncatingIfNeeded: all.index(of: point))
         found[slot] = UInt64(index) &<< 32 | UInt64(color)
         return index
