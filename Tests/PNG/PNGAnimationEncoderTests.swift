@@ -80,8 +80,9 @@ import Testing
         let back = try decode(data)
         #expect(back.frameCount == 5)
         for index in [3, 0, 1, 2, 4] {
-            #expect(try clearingTransparent(Data(back.frame(at: index).tightBytes))
-                == clearingTransparent(Data(frames[index].tightBytes)), "frame \(index)")
+            #expect(
+                try clearingTransparent(Data(back.frame(at: index).tightBytes))
+                    == clearingTransparent(Data(frames[index].tightBytes)), "frame \(index)")
         }
     }
 
@@ -101,9 +102,10 @@ import Testing
         let controls = try chunks(PNGEncoder().encode(animation(frames + [still])), "fcTL").bodies
 
         // The sequence number, the size and the position.
-        #expect(controls.map { body in stride(from: 0, to: 20, by: 4).map { number(body[$0..<$0 + 4]) } } == [
-            [0, 30, 20, 0, 0], [1, 6, 4, 10, 8], [3, 6, 4, 10, 8], [5, 1, 1, 0, 0],
-        ])
+        #expect(
+            controls.map { body in stride(from: 0, to: 20, by: 4).map { number(body[$0..<$0 + 4]) } } == [
+                [0, 30, 20, 0, 0], [1, 6, 4, 10, 8], [3, 6, 4, 10, 8], [5, 1, 1, 0, 0],
+            ])
         // Frames stay, and replace what they cover.
         #expect(controls.allSatisfy { $0.suffix(2) == [0, 0] })
     }
@@ -300,8 +302,9 @@ import Testing
         #expect(after.frameCount == before.frameCount)
         #expect(after.playCount == before.playCount)
         for index in 0..<before.frameCount {
-            #expect(try clearingTransparent(Data(after.frame(at: index).tightBytes))
-                == clearingTransparent(Data(before.frame(at: index).tightBytes)), "frame \(index)")
+            #expect(
+                try clearingTransparent(Data(after.frame(at: index).tightBytes))
+                    == clearingTransparent(Data(before.frame(at: index).tightBytes)), "frame \(index)")
             #expect(after.rawDelay(at: index) == before.rawDelay(at: index))
         }
     }
