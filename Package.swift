@@ -11,7 +11,9 @@ import PackageDescription
 let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"]))
 
 /// The package traits of codecs, and the libraries that are dependencies only with them.
-let traitCodecs: KeyValuePairs = ["AVIF": "CAVIF", "HEIF": "CDE265", "JXL": "CJXL", "SVG": "CSVG"]
+let traitCodecs: KeyValuePairs = [
+    "AVIF": "CAVIF", "HEIF": "CDE265", "JXL": "CJXL", "SVG": "CSVG", "TIFF": "CTIFF",
+]
 /// The modules of these codecs.
 let traitModules = traitCodecs.map { Target.Dependency(stringLiteral: "Alcedo\($0.key)") }
 
@@ -29,8 +31,9 @@ let package = Package(
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
         "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoAVIF",
-        "AlcedoBMP", "AlcedoJXL", "AlcedoHEIF", "AlcedoSVG", "AlcedoColor", "AlcedoProcessing", "AlcedoPlaceholders",
-        "AlcedoSandbox", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
+        "AlcedoBMP", "AlcedoJXL", "AlcedoHEIF", "AlcedoSVG", "AlcedoTIFF", "AlcedoColor", "AlcedoProcessing",
+        "AlcedoPlaceholders", "AlcedoSandbox", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK",
+        "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
         .executable(name: "thumbnail-server", targets: ["thumbnail-server"]),
@@ -41,6 +44,7 @@ let package = Package(
         .trait(name: "HEIF", description: "HEIF images, decoding only; needs libde265-dev."),
         .trait(name: "JXL", description: "JPEG XL images; needs libjxl-dev."),
         .trait(name: "SVG", description: "SVG images; needs librsvg2-dev."),
+        .trait(name: "TIFF", description: "TIFF images; needs libtiff-dev."),
         .trait(name: "Sandbox", description: "Decoders in confined processes; needs libseccomp-dev."),
     ],
     targets: [
@@ -150,7 +154,7 @@ let package = Package(
             name: "AlcedoTool",
             dependencies: [
                 "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoJXL",
-                "AlcedoPlaceholders", "AlcedoProgramSupport", "AlcedoSandbox", "AlcedoTerminal",
+                "AlcedoPlaceholders", "AlcedoProgramSupport", "AlcedoSandbox", "AlcedoTIFF", "AlcedoTerminal",
             ],
             path: "Modules/CommandLine", exclude: ["Packaging", "README.md", "show.png"]),
         .executableTarget(
@@ -213,7 +217,7 @@ package.targets += traitCodecs.flatMap { trait, library -> [Target] in
         .target(
             name: "Alcedo\(trait)",
             dependencies: ["AlcedoCore", dependency(on: "C\(trait)Shim", with: trait)]
-                + (trait == "SVG" ? [] : ["AlcedoBoxes"]),
+                + (["SVG", "TIFF"].contains(trait) ? [] : ["AlcedoBoxes"]),
             path: "Modules/Codecs/\(trait)"),
         .target(
             name: "C\(trait)Shim", dependencies: [dependency(on: library, with: trait)],
@@ -235,6 +239,7 @@ let libraries: [(name: String, directory: String, pkgConfig: String?, apt: Strin
     ("CDE265", "Modules/Codecs", "libde265", "libde265-dev", "libde265-devel", "libde265"),
     ("CJXL", "Modules/Codecs", nil, "libjxl-dev", "libjxl-devel", "jpeg-xl"),
     ("CSVG", "Modules/Codecs", "librsvg-2.0", "librsvg2-dev", "librsvg2-devel", "librsvg"),
+    ("CTIFF", "Modules/Codecs", nil, "libtiff-dev", "libtiff-devel", "libtiff"),
     ("CLittleCMS", "Modules/Color", "lcms2", "liblcms2-dev", "lcms2-devel", "little-cms2"),
     ("CCURL", "Modules/Downloader", "libcurl", "libcurl4-openssl-dev", "libcurl-devel", "curl"),
     ("CHiredis", "Modules/RedisCache", nil, "libhiredis-dev", "hiredis-devel", "hiredis"),
@@ -262,13 +267,14 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "AlcedoRedisCache", "AlcedoSQLiteCache", "AlcedoURLResponseCache",
     ],
     "PNG": ["AlcedoJPEG"], "Placeholders": ["AlcedoViewBinding"], "Processing": ["AlcedoPNG"], "RedisCache": [],
-    "Runtime": [], "SQLiteCache": [], "SVG": ["CSVGShim"], "Terminal": ["AlcedoViewBinding"],
+    "Runtime": [], "SQLiteCache": [], "SVG": ["CSVGShim"], "TIFF": [],
+    "Terminal": ["AlcedoViewBinding"],
     "Testing": ["AlcedoCURL", "AlcedoDownloader"],
     "URLResponseCache": ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache"], "URLSession": [],
     "ViewBinding": ["AlcedoProcessing"],
     "WebP": ["CWebP"],
 ]
-let testsWithFixtures: Set = ["CURL", "GIF", "HEIF", "JPEG", "PNG", "Processing", "Terminal", "WebP"]
+let testsWithFixtures: Set = ["CURL", "GIF", "HEIF", "JPEG", "PNG", "Processing", "TIFF", "Terminal", "WebP"]
 for (name, needs) in tests {
     let modules: Set = ["AlcedoHTTP", "AlcedoCore", "AlcedoTesting", "TestSupport", "Alcedo\(name)"]
     package.targets.append(

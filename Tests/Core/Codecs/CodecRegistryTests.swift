@@ -143,7 +143,9 @@ import Testing
     /// The first bytes of files, of which each is a scalar of the text.
     @Test(arguments: [
         ("\0\0\u{2}\0\u{1}\0", "a Windows cursor (CUR)"), ("\u{1F}\u{8B}\u{8}", "compressed by gzip"),
-        ("\u{FF}\u{A}\u{10}", "JPEG XL, which needs the package trait JXL"), ("II*\0", "TIFF"),
+        ("\u{FF}\u{A}\u{10}", "JPEG XL, which needs the package trait JXL"),
+        ("II*\0", "TIFF, which needs the package trait TIFF"),
+        ("MM\0+\0", "TIFF, which needs the package trait TIFF"),
         ("\0\0\0\u{10}ftypmif3heic", "HEIF or AVIF in the compact form"),
         ("\0\0\0\u{14}ftypmif1\0\0\0\0avif", "AVIF, which needs the package trait AVIF"),
         ("\0\0\0\u{14}ftypheic\0\0\0\0mif1", "HEIF, which needs the package traits HEIF and Sandbox"),
