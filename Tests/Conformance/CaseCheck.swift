@@ -6,6 +6,9 @@ import AlcedoCore
 #if JXL
     import AlcedoJXL
 #endif
+#if TIFF
+    import AlcedoTIFF
+#endif
 import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
@@ -97,6 +100,7 @@ struct CaseCheck {
         case "avif", "avifs": "avif"
         case "heif", "heifs", "heic", "heics", "hif": "heif"
         case "jxl": "jxl"
+        case "tif", "tiff": "tiff"
         default: nil
         }
     }
@@ -170,6 +174,9 @@ extension CaseCheck.Case {
             #endif
             #if JXL
                 case "jxl": return (converter, .jxl(quality: Double(quality ?? 90), lossless: isLossless))
+            #endif
+            #if TIFF
+                case "tif", "tiff": return (converter, .tiff())
             #endif
             case let other: throw UnknownValue(description: "unknown format \(other)")
             }

@@ -7,7 +7,7 @@ import PackageDescription
 func product(_ name: String) -> Target.Dependency { .product(name: "Alcedo\(name)", package: "Alcedo") }
 
 /// The formats with a package trait of the same name.
-let traits = ["AVIF", "HEIF", "JXL", "SVG"]
+let traits = ["AVIF", "HEIF", "JXL", "SVG", "TIFF"]
 let formats = ["PNG", "JPEG", "GIF", "WebP"] + traits
 
 let package = Package(

@@ -314,12 +314,12 @@ struct InspectTests {
     }
 
     @Test func `a file of a known format without a codec is named, without advice for developers`() async throws {
-        let scan = directory.url.appending(path: "scan.tif")
-        try Data("II*\0\u{8}\0\0\0".utf8).write(to: scan)
+        let scan = directory.url.appending(path: "scan.psd")
+        try Data("8BPS\0\u{1}\0\0".utf8).write(to: scan)
         for command in [["inspect"], ["load", "--no-sheet"]] {
             let outcome = try await alcedo.run(command + [scan.path])
             #expect(outcome.status == 1)
-            let reason = "; the data is TIFF; this build of alcedo does not support it\n"
+            let reason = "; the data is a Photoshop document (PSD); this build of alcedo does not support it\n"
             #expect((outcome.problems + outcome.output).contains(reason), "\(outcome.problems)")
         }
     }

@@ -89,6 +89,7 @@ private struct ImageDirectories {
         let others = [
             "avif": ["avifs"], "bmp": ["dib"], "heif": ["heic", "heics", "heifs", "hif"],
             "jpeg": ["jpg", "jpe", "jfif", "jif", "pjpeg", "pjp", "mpo"], "png": ["apng"], "svg": ["svgz"],
+            "tiff": ["tif", "btf", "tf8"],
         ]
         return names.union(others.flatMap { names.contains($0.key) ? $0.value : [] })
     }()

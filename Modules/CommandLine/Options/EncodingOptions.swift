@@ -5,6 +5,9 @@ import Alcedo
 #if JXL
     import AlcedoJXL
 #endif
+#if TIFF
+    import AlcedoTIFF
+#endif
 import AlcedoProgramSupport
 
 struct EncodingOptions: Sendable {
@@ -104,8 +107,8 @@ struct EncodingOptions: Sendable {
         let hasQuality = format == .jpeg || (format.mayBeLossless && !isLossless)
         try check(quality != nil, "--quality", hasQuality, format)
         try checkEffort(of: format)
-        try check(
-            isLossless, "--lossless", format.mayBeLossless || format == .png && colorCount == nil, format)
+        let keepsPixels = format.isLossless && (format != .png || colorCount == nil)
+        try check(isLossless, "--lossless", format.mayBeLossless || keepsPixels, format)
         try check(colorCount != nil, "--colors", format == .png || format == .gif, format)
         try check(omitsDithering, "--no-dither", format == .png || format == .gif, format)
         if omitsDithering, format == .png, colorCount == nil { throw UsageError("--no-dither needs --colors for png") }
@@ -143,6 +146,9 @@ struct EncodingOptions: Sendable {
                 return .jxl(
                     quality: Double(quality), lossless: isLossless, effort: effort ?? 7,
                     keepsShortDelays: keepsShortDelays)
+        #endif
+        #if TIFF
+            case .tiff: return .tiff()
         #endif
         }
     }
@@ -219,7 +225,8 @@ extension MetadataPolicy {
     }
 }
 
-/// An output format. AVIF is one in a build with the package trait `AVIF`, and JPEG XL in one with `JXL`.
+/// An output format. AVIF is one in a build with the package trait `AVIF`, JPEG XL in one with `JXL`, and TIFF in one
+/// with `TIFF`.
 enum OutputFormat: String, CaseIterable, Sendable {
     case png, jpeg, webp, gif
     #if AVIF
@@ -227,6 +234,9 @@ enum OutputFormat: String, CaseIterable, Sendable {
     #endif
     #if JXL
         case jxl
+    #endif
+    #if TIFF
+        case tiff
     #endif
 
     /// Creates the format whose name is the value of an option. Throws ``UsageError`` if no format has the name.
@@ -247,16 +257,25 @@ enum OutputFormat: String, CaseIterable, Sendable {
         self = format
     }
 
-    var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
+    var fileExtension: String {
+        switch rawValue {
+        case "jpeg": "jpg"
+        case "tiff": "tif"
+        default: rawValue
+        }
+    }
 
     /// Whether the format supports animations.
-    var holdsAnimations: Bool { self != .jpeg }
+    var holdsAnimations: Bool { self != .jpeg && rawValue != "tiff" }
 
     /// Whether the format supports more than 8 bits per sample.
-    var holdsDeepSamples: Bool { self == .png || hasTrait }
+    var holdsDeepSamples: Bool { isLossless || isModern }
 
     /// Whether `--lossless` selects between two kinds of compression of the format.
-    var mayBeLossless: Bool { self == .webp || hasTrait }
+    var mayBeLossless: Bool { self == .webp || isModern }
+
+    /// Whether the format keeps every pixel, also without `--lossless`.
+    var isLossless: Bool { self == .png || rawValue == "tiff" }
 
     /// The values of `--effort`, or nil if the format has no effort.
     var efforts: ClosedRange<Int>? {
@@ -269,6 +288,9 @@ enum OutputFormat: String, CaseIterable, Sendable {
         #endif
         #if JXL
             case .jxl: return 1...9
+        #endif
+        #if TIFF
+            case .tiff: return nil
         #endif
         }
     }
@@ -285,6 +307,9 @@ enum OutputFormat: String, CaseIterable, Sendable {
         #if JXL
             case .jxl: return 7
         #endif
+        #if TIFF
+            case .tiff: return nil
+        #endif
         }
     }
 
@@ -300,18 +325,8 @@ enum OutputFormat: String, CaseIterable, Sendable {
         return nil
     }
 
-    /// Whether the format is one of those that have a package trait.
-    private var hasTrait: Bool {
-        switch self {
-        case .png, .jpeg, .webp, .gif: return false
-        #if AVIF
-            case .avif: return true
-        #endif
-        #if JXL
-            case .jxl: return true
-        #endif
-        }
-    }
+    /// Whether the format is AVIF or JPEG XL, which have animations, deep samples and both kinds of compression.
+    private var isModern: Bool { ["avif", "jxl"].contains(rawValue) }
 }
 
 /// The parts of messages and help texts that list formats.
@@ -325,8 +340,8 @@ extension OutputFormat {
         format.defaultQuality.map { "; \(format.rawValue): \($0)" }
     }.joined()
     static let efforts =
-        effortTexts(of: allCases.filter { !$0.hasTrait })
-        + effortTexts(of: allCases.filter(\.hasTrait), prefix: ",\n" + String(repeating: " ", count: 26))
+        effortTexts(of: allCases.filter { !$0.isModern })
+        + effortTexts(of: allCases.filter(\.isModern), prefix: ",\n" + String(repeating: " ", count: 26))
 
     /// Returns the ranges and the defaults of `--effort`, or an empty text when no format has an effort.
     private static func effortTexts(of formats: [OutputFormat], prefix: String = "") -> String {

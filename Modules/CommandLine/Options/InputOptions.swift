@@ -28,7 +28,7 @@ struct InputOptions: Sendable {
           --sandbox               decode every format in confined processes, also PNG, JPEG, GIF, WebP, BMP and ICO, so
                                   that a decoder that crashes costs one image; where such processes are impossible,
                                   every image is an error
-          --no-sandbox            decode AVIF, JPEG XL and SVG in this process, which they can end, instead of in
+          --no-sandbox            decode AVIF, JPEG XL, SVG and TIFF in this process, which they can end, instead of in
                                   confined processes, and recompress JPEG there; HEIF is never decoded in this process
 
         An image is a URL, a file, or - for standard input. A directory stands for all images below it, recognized by
@@ -104,8 +104,8 @@ struct InputOptions: Sendable {
         return true
     }
 
-    /// The codecs of the command. By default, AVIF, HEIF, JPEG XL and SVG are decoded in confined processes, which
-    /// start with the first of these images, and with `--sandbox` every format.
+    /// The codecs of the command. By default, AVIF, HEIF, JPEG XL, SVG and TIFF are decoded in confined processes,
+    /// which start with the first of these images, and with `--sandbox` every format.
     var codecs: CodecRegistry {
         #if Sandbox
             guard let sandbox else { return .programs }

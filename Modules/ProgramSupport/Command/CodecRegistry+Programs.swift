@@ -16,6 +16,9 @@ package import AlcedoCore
 #if SVG
     import AlcedoSVG
 #endif
+#if TIFF
+    import AlcedoTIFF
+#endif
 
 extension CodecRegistry {
     /// The codecs of the programs and of their worker processes: those of AlcedoCodecs, BMP and ICO, and those of the
@@ -45,6 +48,9 @@ extension CodecRegistry {
             #if SVG
                 .adding(.svg)
             #endif
+            #if TIFF
+                .adding(.tiff)
+            #endif
     }()
 }
 
@@ -59,11 +65,12 @@ extension CodecRegistry {
             #endif
         }
 
-        /// The formats whose libraries are large and young, or start from markup, and have failed on hostile files.
-        private static let isolatedFormats: Set = ["avif", "heif", "jxl", "svg"]
+        /// The formats whose libraries are large and young, start from markup, or have a record of memory errors, and
+        /// have failed on hostile files.
+        private static let isolatedFormats: Set = ["avif", "heif", "jxl", "svg", "tiff"]
 
-        /// Returns the codecs with decoders of AVIF, HEIF, JPEG XL and SVG that run in worker processes. A worker that
-        /// fails costs one image.
+        /// Returns the codecs with decoders of AVIF, HEIF, JPEG XL, SVG and TIFF that run in worker processes. A worker
+        /// that fails costs one image.
         ///
         /// Where the kernel or the container does not allow confined processes, HEIF is an error with the code
         /// `decoderUnavailable`, and the other formats are decoded in the process itself.

@@ -7,12 +7,13 @@ import AlcedoJPEG
 import AlcedoJXL
 import AlcedoPNG
 import AlcedoSVG
+import AlcedoTIFF
 import AlcedoWebP
 import Foundation
 
 /// The codecs of all formats.
 private let codecs = CodecRegistry([
-    .png, .jpeg, .gif, .webp, .avif, .heifInProcess, .jxl, .svg, .bmp, .ico(png: .png),
+    .png, .jpeg, .gif, .webp, .avif, .heifInProcess, .jxl, .svg, .tiff, .bmp, .ico(png: .png),
 ])
 
 /// The entry point that libFuzzer calls with every input.
