@@ -4,30 +4,6 @@
     import Foundation
     import TestSupport
 
-    /// Returns pixels whose samples are computed from their positions.
-    func madePixels(
-        _ size: PixelSize, _ format: PixelFormat, alphaMode: AlphaMode, _ sample: (_ x: Int, _ y: Int) -> [Int]
-    ) throws -> PixelBuffer {
-        let pixels = PixelBuffer(size: size, format: format, alphaMode: alphaMode) { memory, stride in
-            for y in 0..<size.height {
-                for x in 0..<size.width {
-                    for (channel, value) in sample(x, y).enumerated() {
-                        let offset = y * stride + x * format.bytesPerPixel
-                        if format == .rgba16 {
-                            memory.storeBytes(
-                                of: UInt16(truncatingIfNeeded: value), toByteOffset: offset + 2 * channel,
-                                as: UInt16.self)
-                        } else {
-                            memory[offset + channel] = UInt8(truncatingIfNeeded: value)
-                        }
-                    }
-                }
-            }
-        }
-        guard let pixels else { throw CocoaError(.fileReadUnknown) }
-        return pixels
-    }
-
     /// Returns straight or opaque RGBA8 pixels that all differ.
     func samplePixels(_ size: PixelSize, alpha: Bool = false, offset: Int = 0) throws -> PixelBuffer {
         try madePixels(size, .rgba8, alphaMode: alpha ? .straight : .opaque) { column, y in

@@ -46,10 +46,10 @@
             reader = try TIFFReader(bytes, directory: offset)
             info = Self.info(reader.page, directory, limits)
             isPremultiplied = reader.page.is_premultiplied != 0
-            try check(limits, format: .gray8)
             let missing = ImageDamage(
                 .harmless, ImageDecodingError(.truncated, "TIFF: the data ends within the metadata"))
             damage = .worst(.worst(info.metadataDamage, directory.lacksMetadata ? missing : nil), structure.damage)
+            try check(limits, format: .gray8)
         }
 
         /// Returns a reader whose rows have not been read.

@@ -72,14 +72,16 @@
             let format = isPartial ? file.format(options).colored : file.format(options)
             let info = file.info
             let hasProfile = info.colorModel != .cmyk || hasInks
+            // The fourth ink is not alpha, by which the others would be weighted and multiplied.
+            let isUnchanged = hasInks && isPartial
+            let missing = isUnchanged && options.alphaMode == .premultiplied ? AlphaMode.premultiplied : .straight
             var header = PixelRowHeader(
-                size: info.size, format: format, alphaMode: info.hasAlpha || isPartial ? .straight : .opaque,
+                size: info.size, format: format, alphaMode: info.hasAlpha || isPartial ? missing : .opaque,
                 colorProfile: hasProfile ? info.sampleProfile : nil, orientation: info.orientation)
             header.hasInks = hasInks
             let reduction = BoxReduction(
                 from: info.size, orientation: info.orientation, towards: options.averagingTarget)
-            // The fourth ink is not alpha, by which the others would be weighted and multiplied.
-            let chain = hasInks && isPartial ? consumer : options.chain(from: reduction, to: consumer)
+            let chain = isUnchanged ? consumer : options.chain(from: reduction, to: consumer)
             try reader.start(hasInks ? ALCEDO_TIFF_INKS : format.tiff)
             try chain.begin(header)
             var row = [UInt8](repeating: 0, count: header.bytesPerRow)

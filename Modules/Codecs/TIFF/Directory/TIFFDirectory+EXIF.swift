@@ -14,7 +14,7 @@
         ///
         /// Maker notes whose offsets count from the beginning of the file cannot be read at their new place.
         func exif(maximumByteCount: Int) -> Data? {
-            let kept = entries.keys.filter(Self.exifTags.contains)
+            let kept = entries.filter { Self.exifTags.contains($0.key) && $0.value.values != nil }.map(\.key)
             guard !structure.isBig, !Set(kept).subtracting([274, 282, 283, 296]).isEmpty else { return nil }
             var writer = EXIFWriter(structure: structure, maximumByteCount: maximumByteCount)
             writer.add(self, tags: kept, depth: 0)
@@ -45,11 +45,12 @@
                 let found = tags.sorted().compactMap { tag in
                     directory.entries[tag].flatMap { entry in entry.values.map { (tag, entry, $0) } }
                 }
-                guard reserve(2 + 12 * found.count + 4) else { return }
+                guard hasRoom(for: 2 + 12 * found.count + 4) else { return }
                 bytes += number(found.count, 2)
                 let start = bytes.count
                 bytes += [UInt8](repeating: 0, count: 12 * found.count + 4)
                 for (index, (tag, entry, values)) in found.enumerated() {
+                    if values.count > 4, !hasRoom(for: values.count + 1) { return }
                     var field = Array(structure.bytes[values])
                     if let pointer = pointer(tag, directory) {
                         field = number(bytes.count, 4)
@@ -58,7 +59,6 @@
                         let next = TIFFDirectory(structure, at: pointer)
                         add(next, tags: Array(next.entries.keys), depth: depth + 1)
                     } else if field.count > 4 {
-                        guard reserve(field.count + 1) else { return }
                         let position = bytes.count
                         // Values begin at even offsets.
                         bytes += field + [UInt8](repeating: 0, count: field.count % 2)
@@ -78,7 +78,7 @@
                 return tags.contains(tag) ? directory.integer(tag) : nil
             }
 
-            private mutating func reserve(_ count: Int) -> Bool {
+            private mutating func hasRoom(for count: Int) -> Bool {
                 if bytes.count + count > maximumByteCount { isComplete = false }
                 return isComplete
             }

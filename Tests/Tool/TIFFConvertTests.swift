@@ -1,0 +1,74 @@
+#if TIFF
+    import Alcedo
+    import AlcedoProgramSupport
+    import Foundation
+    import TestSupport
+    import Testing
+
+    /// Tests of the programs' TIFF support.
+    @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
+    struct TIFFConvertTests {
+        private let directory: TemporaryDirectory
+        private let alcedo: Program
+        private let output: URL
+
+        init() throws {
+            directory = try TemporaryDirectory()
+            alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
+            output = directory.url.appending(path: "out")
+        }
+
+        private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "TIFF/Fixtures")
+
+        private func result(_ name: String) throws -> Data { try Data(contentsOf: output.appending(path: name)) }
+
+        @Test(arguments: [[], ["--no-sandbox"], ["--sandbox"]])
+        func `the TIFF files of a directory are converted`(options: [String]) async throws {
+            #if !Sandbox
+                guard options.isEmpty else { return }
+            #endif
+            let outcome = try await alcedo.run(
+                ["convert", "--format", "png", "--output", output.path, Self.fixtures.path] + options)
+
+            #expect(outcome.status == 0)
+            #expect(outcome.problems == "")
+            for name in ["lzw", "deep", "tiles-jpeg", "group4", "pages"] {
+                let file = try Data(contentsOf: Self.fixtures.appending(path: "\(name).tif"))
+                let before = try CodecRegistry.programs.decode(file, options: DecodingOptions(pixelFormat: .rgba16))
+                let after = try CodecRegistry.programs.decode(
+                    result("\(name).png"), options: DecodingOptions(pixelFormat: .rgba16))
+                #expect(after.pixels.tightBytes == before.pixels.tightBytes)
+            }
+        }
+
+        @Test func `a TIFF file has every pixel, and no options of other formats`() async throws {
+            func convert(_ words: [String]) async throws -> Program.Outcome {
+                try await alcedo.run(["convert", "--format", "tiff", "--output", output.path] + words)
+            }
+            let file = SampleImages.path("tiles.png")
+            #expect(try await convert([file, "--resolution", "300"]).status == 0)
+
+            let before = try CodecRegistry.programs.decode(SampleImages.data("tiles.png"))
+            let after = try CodecRegistry.programs.decode(result("tiles.tif"))
+            #expect(after.pixels.tightBytes == before.pixels.tightBytes)
+            let resolution = try CodecRegistry.programs.inspect(result("tiles.tif")).metadata.resolution
+            #expect(resolution == ImageResolution(pixelsPerInch: 300))
+            #expect(try await convert([file, "-f", "--lossless"]).status == 0)
+            for option in [["--quality", "80"], ["--effort", "3"], ["--progressive"], ["--keep-delays"]] {
+                #expect(try await convert([file, "-f"] + option).status == 2)
+            }
+        }
+
+        #if Sandbox
+            @Test func `programs decode TIFF in worker processes`() throws {
+                let isolated = CodecRegistry.programs.isolated(in: ProgramSandbox())
+                let entry = try #require(isolated.entries.first { $0.format.rawValue == "tiff" })
+                let file = try Data(contentsOf: Self.fixtures.appending(path: "lzw.tif"))
+
+                #expect(entry.decoder is WorkerDecoder)
+                #expect(try isolated.decode(file).pixels == CodecRegistry.programs.decode(file).pixels)
+            }
+        #endif
+    }
+#endif
