@@ -89,7 +89,7 @@
         ///
         /// ```swift
         /// let codecs = CodecRegistry.standard.adding(.tiff)
-        /// let second = try CodecRegistry([.tiff(page: 1)]).decode(scan)
+        /// let second = try CodecRegistry([.tiff(page: 1)]).decode(data)
         /// ```
         ///
         /// The format is recognized by its byte order and the number 42, or 43 of BigTIFF. The pages of a document are

@@ -5,8 +5,8 @@
     /// The pages of a TIFF document.
     ///
     /// ```swift
-    /// for page in 0..<(try TIFFPages.count(in: scan)) {
-    ///     show(try CodecRegistry([.tiff(page: page)]).decode(scan))
+    /// for page in 0..<(try TIFFPages.count(in: data)) {
+    ///     show(try CodecRegistry([.tiff(page: page)]).decode(data))
     /// }
     /// ```
     public enum TIFFPages {
