@@ -12,6 +12,9 @@ import Testing
 #if JXL
     import AlcedoJXL
 #endif
+#if TIFF
+    import AlcedoTIFF
+#endif
 
 /// Small files whose decoding takes much memory, and encoders of an image that cannot be compressed.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory && !recordsAccesses))
@@ -33,6 +36,9 @@ struct MemoryBudgetTests {
                 ("jxl", .jxl(quality: 95, effort: 7)), ("lossless jxl", .jxl(lossless: true, effort: 2)),
             ]
         #endif
+        #if TIFF
+            encoders += [("tiff", .tiff()), ("lzw tiff", .tiff(compression: .lzw))]
+        #endif
         return encoders
     }()
 
@@ -49,7 +55,7 @@ struct MemoryBudgetTests {
 
     /// Without `lossless avif`: libaom fails for an animation of such noise without loss.
     private static let animatedEncoders = encoders.filter { name, encoder in
-        encoder.format != .jpeg && name != "lossless avif"
+        !["jpeg", "tiff"].contains(encoder.format.rawValue) && name != "lossless avif"
     }.map { $0.name }
 
     @Test(arguments: animatedEncoders) func `an encoder of an animation holds no more memory than its budget`(
@@ -117,6 +123,9 @@ struct MemoryBudgetTests {
         #endif
         #if SVG
             names += ["svg", "svg embedded", "svg filters"]
+        #endif
+        #if TIFF
+            names += ["tiff", "tiff rows", "lzw tiff averaged"]
         #endif
         return names
     }()
