@@ -127,7 +127,7 @@ package final class OutputFile: Sendable {
     ///   - permissions: The permissions of the file, without those that the umask removes. Default: nil, those of the
     ///     file that is replaced, with its owner, or else those of any new file.
     /// - Throws: ``OutputError`` if the file cannot be created.
-    package init(path: String, replaces: Bool, permissions: mode_t? = nil) throws(OutputError) {
+    package init(path: String, replaces: Bool, permissions: UInt32? = nil) throws(OutputError) {
         self.path = path
         self.replaces = replaces
         let directory = OutputDirectory.split(path).directory
