@@ -305,7 +305,7 @@ package.targets += [
         dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", dependency(on: "CHEIF", with: "HEIF")]
             + traitCodecs.filter { $0.key != "HEIF" }.map { dependency(on: $0.value, with: $0.key) },
         path: "Tests/Benchmarks/CReferenceDecoders", cSettings: traitCodecs.map { define($0.key) },
-        linkerSettings: [.linkedLibrary("heif", .when(traits: ["HEIF"]))]),
+        linkerSettings: [.linkedLibrary("gif"), .linkedLibrary("heif", .when(traits: ["HEIF"]))]),
     .executableTarget(
         name: "conformance",
         dependencies: ["Alcedo", "AlcedoCodecs", "AlcedoColor", "AlcedoCore", "AlcedoProgramSupport", "AlcedoTesting"]
