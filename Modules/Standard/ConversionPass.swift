@@ -221,7 +221,7 @@ final class ConversionPass {
 
 // MARK: Variants
 
-/// A variant: its encoder, its processors, and what has been encoded.
+/// A variant: its encoder, its processors and the encoded bytes.
 private final class Branch {
     let index: Int
     /// The encoder with the metadata of the result.

@@ -4,7 +4,7 @@ public import AlcedoRuntime
 public struct ImageConversionError: CodedError {
     /// The kind of failure.
     public enum Code: String, Sendable {
-        /// As many conversions run and wait as the ``ImageConversionQueue`` permits. The same call can succeed later.
+        /// The ``ImageConversionQueue`` has its maximum number of conversions. The same call can succeed later.
         case queueFull
         /// The conversion did not end within its timeout.
         case timedOut

@@ -160,8 +160,9 @@ extension ImageConverter {
     /// print(image.size)
     /// ```
     ///
-    /// JPEG that is neither progressive nor optimized, and PNG of more than 4 MiB of pixels, are passed on while they
-    /// are encoded. The libraries of the other formats return the whole file, which is then one piece.
+    /// JPEG is passed on while it is encoded, unless it is progressive, optimized or has a thumbnail. So is PNG of more
+    /// than 4 MiB of pixels, unless it has a palette or is interlaced. Other formats, animations and results of
+    /// `limitingFileSize(to:)` are passed on at the end.
     ///
     /// - Parameters:
     ///   - data: The encoded image.

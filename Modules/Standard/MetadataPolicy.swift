@@ -11,11 +11,10 @@ package import FoundationEssentials
 /// Every policy writes the color profile that the pixels need, if the encoder can store it, because the colors depend
 /// on it. Pixels in sRGB need none. When the colors are converted, the color space in EXIF becomes that of the result.
 ///
-/// EXIF is written to JPEG, PNG, WebP, AVIF and JPEG XL, XMP to these and GIF, and IPTC to JPEG and PNG. Texts of PNG
-/// are written to PNG; other formats with EXIF get the author and the copyright as tags. XMP is parsed,
-/// and a new packet is written with the properties that the policy keeps. A packet that is not well-formed, or has a
-/// document type declaration or more than 50,000 elements and attributes, is removed. Comments of a file are never
-/// written.
+/// EXIF is written to JPEG, PNG, WebP, AVIF and JPEG XL, XMP to these, GIF and TIFF, and IPTC to JPEG and PNG. Texts of
+/// PNG are written to PNG; other formats with EXIF get the author and the copyright as tags. XMP is parsed, and a new
+/// packet is written with the properties that the policy keeps. A packet that is not well-formed, or has a document
+/// type declaration or more than 50,000 elements and attributes, is removed. Comments of a file are never written.
 public enum MetadataPolicy: Sendable, Hashable {
     /// No metadata, except an orientation that the converter does not apply. This is the default of ``ImageConverter``:
     /// an uploaded photo usually contains its location, date, camera and owner, which a server should publish only on

@@ -31,7 +31,7 @@ package struct GIFEncoder: MetadataEncoding {
         size.encodingByteCount(perPixel: 16)
     }
 
-    /// Returns the memory for a still image, and for an animation that for the frames that are compared, with four
+    /// Returns the memory for a still image. For an animation, returns that for the frames that are compared, with four
     /// bytes a pixel, and for the file, which has at most 12 bits for a pixel.
     package func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int {
         let compared = format.bytesPerPixel < 4 ? .rgba8 : format
@@ -151,7 +151,7 @@ private struct GIFFrameStep {
     /// The part of the canvas that is drawn. The first frame is drawn as a whole, because some decoders show the
     /// background color where it does not.
     private(set) var area: PixelRect
-    /// What happens to the area before the next frame.
+    /// The change of the area before the next frame.
     private(set) var disposal = FrameDisposal.keep
     /// The canvas before the next frame is drawn, or nil if it is empty.
     private(set) var shown: GIFImage?

@@ -58,8 +58,8 @@ public struct PhotoProperties: Sendable, Hashable {
     public var description: String?
     /// Whether EXIF or XMP has tags of GPS, also without valid coordinates, and also inside of another property.
     ///
-    /// If false, the file can still tell the location by names of places in IPTC and XMP, by a text, or in the notes of
-    /// the camera's maker. `MetadataPolicy.keepWithoutLocation` and `.strip` remove these, too.
+    /// If false, the file can still tell the location by names of places in IPTC and XMP, by a text, or in maker notes.
+    /// `MetadataPolicy.keepWithoutLocation` and `.strip` remove these, too.
     public var hasGPS = false
 
     /// Creates properties that are all absent.

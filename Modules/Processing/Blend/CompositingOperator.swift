@@ -19,7 +19,7 @@ extension ImageProcessors {
         case destinationOver
         /// The part of the image inside the overlay, which is a mask. Nothing remains where there is no overlay.
         case destinationIn
-        /// The part of the image outside the overlay, which is a mask of what is removed.
+        /// The part of the image outside the overlay, which masks the removed part.
         case destinationOut
         /// The part of the image inside the overlay, over the overlay. Nothing remains where there is no overlay.
         case destinationAtop
@@ -27,7 +27,7 @@ extension ImageProcessors {
         case xor
         /// The sum of both, at most the maximum.
         case add
-        /// As much of the overlay as fits beside the image: the sum of both if their alpha is at most 1.
+        /// The image, and the part of the overlay that fits beside it: the sum of both if their alpha is at most 1.
         case saturate
     }
 }

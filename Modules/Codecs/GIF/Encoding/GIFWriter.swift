@@ -1,13 +1,13 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Where an image is drawn, and what follows it.
+/// The place of an image on the canvas, its delay and its disposal.
 struct GIFPlacement {
     /// The part of the canvas.
     var area: PixelRect
     /// The delay in hundredths of a second, at most 65,535.
     var delay: Int
-    /// What happens to the area after the image has been displayed.
+    /// The change of the area after the image has been displayed.
     var disposal: FrameDisposal
     /// Whether no other image follows.
     var isLast: Bool

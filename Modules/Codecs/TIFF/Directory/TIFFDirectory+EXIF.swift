@@ -9,7 +9,7 @@
         ]
         private static let (exifDirectory, gpsDirectory, interoperabilityDirectory) = (34_665, 34_853, 40_965)
 
-        /// Returns EXIF data with the tags of the directory, or nil if it has none but the orientation and the
+        /// Returns EXIF data with the tags of the directory. Returns nil if it has none but the orientation and the
         /// resolution, if the data would exceed a number of bytes, and for BigTIFF, whose offsets EXIF cannot store.
         ///
         /// Maker notes whose offsets count from the beginning of the file cannot be read at their new place.
