@@ -15,7 +15,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct AnimationConversionTests {
     private static let encoders: [ImageEncoder] = {
-        var encoders: [ImageEncoder] = [.gif(), .webp(method: 0), .webp(lossless: true, method: 0)]
+        var encoders: [ImageEncoder] = [
+            .gif(), .png(usesPaletteWhenLossless: false), .webp(method: 0), .webp(lossless: true, method: 0),
+        ]
         #if AVIF
             encoders.append(.avif(speed: 10))
         #endif
@@ -84,9 +86,10 @@ struct AnimationConversionTests {
         }
     }
 
-    @Test(arguments: encoders, [3, 60])
-    func `frames are decoded, processed and encoded one at a time`(encoder: ImageEncoder, frameCount: Int) throws {
-        let frames = DrawnFrames(frameCount: frameCount)
+    /// Converts frames to half their size, and records the processed ones.
+    private func convert(
+        _ frames: DrawnFrames, to encoder: ImageEncoder
+    ) throws -> (info: ImageInfo, processed: LivingImages) {
         let signature: [UInt8?] = [0x89, 0x50, 0x4E, 0x47]
         let codecs = CodecRegistry([
             CodecRegistry.Entry(format: .png, decoder: FramesDecoder(frames: frames), signatures: [signature])
@@ -98,17 +101,34 @@ struct AnimationConversionTests {
         }
         let converter = ImageConverter(codecs: codecs, processors: [.everyFrame(counted)])
         let file = Data(signature.compactMap { $0 })
-
         let converted = try converter.convert(file, to: encoder, fitting: PixelSize(width: 16, height: 16))
+        return (try CodecRegistry.programs.inspect(converted), processed.value)
+    }
 
-        let info = try CodecRegistry.programs.inspect(converted)
+    @Test(arguments: encoders, [3, 60])
+    func `frames are decoded, processed and encoded one at a time`(encoder: ImageEncoder, frameCount: Int) throws {
+        let frames = DrawnFrames(frameCount: frameCount)
+        let (info, processed) = try convert(frames, to: encoder)
+
         #expect(info.size == PixelSize(width: 16, height: 12))
         #expect(info.frameCount == frameCount)
         // In order, and once, so that a decoder draws each frame on the canvas of the one before.
         #expect(frames.reads.value == Array(0..<frameCount))
         // The encoder reads one frame ahead. The image itself has the first frame, too.
-        #expect(processed.value.total == frameCount + 1)
+        #expect(processed.total == frameCount + 1)
         #expect(frames.living.value.maximum <= 3)
-        #expect(processed.value.maximum <= 4)
+        #expect(processed.maximum <= 4)
+    }
+
+    @Test(arguments: [ImageEncoder.png(), .png(maximumColorCount: 16)])
+    func `the colors of a palette are found one frame at a time`(encoder: ImageEncoder) throws {
+        let frames = DrawnFrames(frameCount: 60)
+        let (info, processed) = try convert(frames, to: encoder)
+
+        #expect(info.colorModel == .palette)
+        #expect(info.frameCount == 60)
+        // Two frames are read ahead, and two in the pass that finds the colors.
+        #expect(frames.living.value.maximum <= 3)
+        #expect(processed.maximum <= 6)
     }
 }

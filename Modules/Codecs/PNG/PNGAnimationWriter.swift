@@ -9,12 +9,11 @@ extension PNGEncoder {
     ///
     /// - Parameters:
     ///   - image: The image.
-    ///   - frames: Its frames, of which none has been read.
+    ///   - frames: Its frames, of which none has been written.
     ///   - maximumByteCount: The maximum number of bytes of the encoded frames.
     func encode(
-        _ image: DecodedImage, _ frames: FrameSequence, maximumByteCount: Int
+        _ image: DecodedImage, _ frames: inout FrameSequence, maximumByteCount: Int
     ) throws(ImageEncodingError) -> Data {
-        var frames = frames
         let palette = try palette(of: image)
         var animation: PNGAnimationWriter?
         while let (index, pixels, _) = try frames.next() {

@@ -48,10 +48,10 @@ package struct PNGEncoder: MetadataEncoding {
     /// Encodes the image as ``encode(_:)`` does. Throws `exceedsLimit` when the bytes exceed the limit, for an
     /// animation after the frame that does.
     package func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
-        let frames = try FrameSequence(image, format: "PNG")
+        var frames = try FrameSequence(image, format: "PNG")
         let file =
             frames.isAnimated
-            ? try encode(image, frames, maximumByteCount: maximumByteCount) : try encodeStill(image)
+            ? try encode(image, &frames, maximumByteCount: maximumByteCount) : try encodeStill(image)
         guard file.count <= maximumByteCount else { throw .exceeds(maximumByteCount, .png) }
         return file
     }

@@ -17,7 +17,7 @@ public protocol ImageEncoding: Sendable {
     /// frame. An animation ends before a frame that turns out to be damaged: see ``ImageFrameSource/frameCount``.
     ///
     /// Encoders request frames in order, each once, and keep few of them, so that the memory of a conversion does not
-    /// depend on the number of frames.
+    /// depend on the number of frames. The encoder of PNG requests them a second time if they may fit into a palette.
     ///
     /// - Throws: ``ImageEncodingError`` when the format cannot represent the image, the codec library fails, or memory
     ///   is exhausted.
