@@ -12,7 +12,7 @@ struct LoadCommand: ProgramCommand {
         An interrupted download resumes in the next run if the server confirms that the content has not changed.
 
           --output, -o DIR        write the contact sheet, and each image as PNG, to DIR (default: only the contact
-                                  sheet, to the current directory)
+                                  sheet, to the current directory); of an animation, the first frame is written
           --no-sheet              do not draw a contact sheet
           --size N                fit each image into N x N pixels (default: full size)
           --repeat N              load the images N times in one process; later passes read from memory (default: 1)

@@ -57,6 +57,23 @@ struct LoadCommandTests {
         #expect(try PNGDecoder().inspect(written, limits: DecodingLimits()).size == PixelSize(width: 100, height: 67))
     }
 
+    @Test func `the first frame of an animation is written`() async throws {
+        let animation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../GIF/Fixtures/animated.gif").standardized
+
+        let outcome = try await alcedo.run([
+            "load", animation.path, "--no-sheet", "--no-cache", "--output", directory.url.path,
+        ])
+
+        #expect(outcome.status == 0, "\(outcome.problems)")
+        let written = try CodecRegistry.standard.inspect(
+            Data(contentsOf: directory.url.appending(path: "1-animated.gif.png")))
+        let original = try CodecRegistry.standard.inspect(Data(contentsOf: animation))
+        #expect(original.frameCount > 1)
+        #expect(written.size == original.size)
+        #expect(written.frameCount == 1)
+    }
+
     @Test func `neither the sheet nor an image overwrites an image`() async throws {
         let tiles = try SampleImages.data("tiles.png")
         let sheet = directory.url.appending(path: "contact-sheet.png")

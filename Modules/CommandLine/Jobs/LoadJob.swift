@@ -162,7 +162,10 @@ struct LoadJob: Sendable {
         let cellImage = isOnSheet ? try ContactSheet.Grid().cellImage(of: response.image) : nil
         guard writesImages else { return (response, cellImage, .success(nil)) }
         do {
-            let data = try ImageEncoder.png().encode(response.image)
+            var image = response.image
+            // An animation may have any number of frames, and its file any size.
+            image.frames = nil
+            let data = try ImageEncoder.png().encode(image)
             return (response, cellImage, .success(try directory.write(data, named: fileName(index))))
         } catch {
             // An error of the directory names the file already. Any other one is of the encoder.
