@@ -92,10 +92,12 @@ struct SharedThumbnails: Sendable {
         return path
     }
 
-    /// Returns the encoder of thumbnails with these texts, and with the name of this program.
+    /// Returns the encoder of thumbnails with these texts, and with the name of this program. The standard requires
+    /// samples of 8 bits, which a palette does not have.
     static func encoder(_ texts: [String: String]) -> ImageEncoder {
         let software = ["Software": "alcedo \(AlcedoVersion.text)"]
-        return .png().embedding(ImageMetadata(texts: texts.merging(software) { own, _ in own }))
+        let metadata = ImageMetadata(texts: texts.merging(software) { own, _ in own })
+        return .png(usesPaletteWhenLossless: false).embedding(metadata)
     }
 
     /// Records that no thumbnail of a file can be made, so that neither this program nor another one tries it again
