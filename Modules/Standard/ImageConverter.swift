@@ -64,10 +64,11 @@ public struct ImageConverter: Sendable {
     public var dynamicRange: DynamicRange
     /// The maximum number of bytes that the encoder and the encoded bytes hold at once. Default: 4 GiB.
     ///
-    /// PNG of more than 4 MiB of pixels, and JPEG that is neither progressive nor optimized, hold a few rows and the
-    /// encoded bytes. Other encoders hold the whole image and their `encodingByteCount(of:format:)`, and for an
-    /// animation further memory for its frames. A conversion that needs more fails with the `ImageEncodingError`
-    /// `exceedsLimit`, if possible before any pixel is encoded, and otherwise as soon as the encoded bytes need more.
+    /// Still PNG of more than 4 MiB of pixels, without interlacing and a maximum number of colors, and JPEG that is
+    /// neither progressive nor optimized, hold a few rows and the encoded bytes. Other encoders hold the whole image
+    /// and their `encodingByteCount(of:format:)`, and for an animation further memory for its frames. A conversion that
+    /// needs more fails with the `ImageEncodingError` `exceedsLimit`, if possible before any pixel is encoded, and
+    /// otherwise as soon as the encoded bytes need more.
     public var maximumEncodingByteCount: Int
     /// Whether samples of more than 8 bits are kept in formats that hold them. Default: true.
     package var keepsDepth = true

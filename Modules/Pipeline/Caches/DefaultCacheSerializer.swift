@@ -10,8 +10,8 @@ public import FoundationEssentials
 ///
 /// Without a `format`, PNG replaces a format that is unknown, cannot be written or cannot hold the image; if PNG cannot
 /// either, the first codec that can. PNG also holds processed images in PQ and HLG with 16-bit samples. A processed
-/// animation needs a format that holds all frames. Without one, the original bytes are kept, or PNG holds the first
-/// frame.
+/// animation needs a format that holds all frames. Without one, the original bytes are kept. If they are not known, the
+/// first codec that holds all frames writes them, such as that of PNG.
 ///
 /// With a `format`, every image is written in that format, even if this loses data, such as all frames but one. When
 /// that is not possible, the format of the original, PNG and the original bytes follow.
