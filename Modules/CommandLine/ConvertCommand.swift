@@ -10,10 +10,10 @@ struct ConvertCommand: ProgramCommand {
         usage: alcedo convert URL|FILE|DIRECTORY... --format NAME --output DIR [options]
                alcedo convert URL|FILE --output FILE [options]
 
-        Writes each image in another format, upright and, without --size, at full size. Color profiles are kept. png
-        keeps 16 bits per sample, and \(OutputFormat.animatedNames) keep animations. Other metadata is kept only as
-        --metadata says; the orientation is applied to the pixels. Lost properties are reported. An image that fails is
-        reported on standard error, and the others are written.
+        Writes each image in another format, upright and, without --size, at full size. Color profiles are kept. Samples
+        of more than 8 bits are kept in \(OutputFormat.deepNames), and animations in \(OutputFormat.animatedNames).
+        Other metadata is kept only as --metadata says; the orientation is applied to the pixels. Lost properties are
+        reported. An image that fails is reported on standard error, and the others are written.
 
           --output, -o DIR|FILE   write files with the images' names to DIR, with a number after repeated names; or
                                   write one image to FILE, whose extension selects the format, or to standard output

@@ -333,6 +333,7 @@ enum OutputFormat: String, CaseIterable, Sendable {
 extension OutputFormat {
     static let names = list(allCases, "or")
     static let animatedNames = list(allCases.filter(\.holdsAnimations), "and")
+    static let deepNames = list(allCases.filter(\.holdsDeepSamples), "and")
     static let lossyNames = list([.jpeg] + allCases.filter(\.mayBeLossless), "and")
     static let losslessNames = list(allCases.filter(\.mayBeLossless), "or")
     /// The end of a list of defaults of `--quality`.
