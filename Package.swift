@@ -324,7 +324,8 @@ package.targets += [
     .testTarget(
         name: "AlcedoTests",
         dependencies: [
-            "Alcedo", "AlcedoAVIF", "AlcedoBMP", "AlcedoJXL", "AlcedoProgramSupport", "AlcedoTesting", "TestSupport",
+            "Alcedo", "AlcedoAVIF", "AlcedoBMP", "AlcedoJXL", "AlcedoProgramSupport", "AlcedoTIFF", "AlcedoTesting",
+            "TestSupport",
         ],
         path: "Tests/Standard"),
     // With the trait Sandbox: the tests, and the program with hostile decoders that runs as their worker.

@@ -7,6 +7,9 @@ import Alcedo
 #endif
 import AlcedoProgramSupport
 import AlcedoRuntime
+#if TIFF
+    import AlcedoTIFF
+#endif
 import AlcedoTesting
 import Dispatch
 import Foundation
@@ -34,7 +37,7 @@ struct ConversionInterruptionTests {
     /// The names of the sources.
     static let sources: [String] = {
         var names = ["jpeg", "progressive jpeg", "turned jpeg", "png", "webp", "lossless webp", "gif", "bmp"]
-        names += ["animated gif", "animated webp"]
+        names += ["animated gif", "animated webp", "animated png"]
         #if AVIF
             names += ["avif", "animated avif"]
         #endif
@@ -44,18 +47,25 @@ struct ConversionInterruptionTests {
         #if SVG
             names += ["svg"]
         #endif
+        #if TIFF
+            names += ["tiff"]
+        #endif
         return names
     }()
 
     private static let encoders: [ImageEncoder] = {
         var encoders: [ImageEncoder] = [
-            .jpeg(), .jpeg(isProgressive: true), .png(), .gif(), .webp(), .webp(lossless: true),
+            .jpeg(), .jpeg(isProgressive: true), .png(), .png(maximumColorCount: 16, isInterlaced: true), .gif(),
+            .webp(), .webp(lossless: true),
         ]
         #if AVIF
             encoders.append(.avif(speed: 10))
         #endif
         #if JXL
             encoders.append(.jxl(effort: 3))
+        #endif
+        #if TIFF
+            encoders.append(.tiff())
         #endif
         return encoders
     }()
@@ -89,7 +99,7 @@ struct ConversionInterruptionTests {
         case "turned jpeg":
             image.orientation = .right
             return try ImageEncoder.jpeg().encode(image)
-        case "png": return try ImageEncoder.png().encode(image)
+        case "png", "animated png": return try ImageEncoder.png().encode(image)
         case "webp", "animated webp": return try ImageEncoder.webp().encode(image)
         case "lossless webp": return try ImageEncoder.webp(lossless: true).encode(image)
         case "gif", "animated gif": return try ImageEncoder.gif().encode(image)
@@ -99,6 +109,9 @@ struct ConversionInterruptionTests {
         #endif
         #if JXL
             case "jxl", "animated jxl": return try ImageEncoder.jxl(effort: 3).encode(image)
+        #endif
+        #if TIFF
+            case "tiff": return try ImageEncoder.tiff().encode(image)
         #endif
         default:
             return Data(
