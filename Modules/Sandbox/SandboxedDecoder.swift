@@ -51,6 +51,9 @@
     extension CodecRegistry.Entry {
         /// Returns the codec with a decoder that runs in a sandbox. The encoders are the same.
         ///
+        /// The workers use the decoder of their own registry for the format. A parameter of this entry's decoder, such
+        /// as the page of a TIFF, has no effect.
+        ///
         /// The result has no ``/AlcedoCore/CodecRegistry/Entry/asyncDecoder``, because pipelines would prefer it to
         /// the sandbox, and workers are synchronous. Add a codec that only has an asynchronous decoder to the registry
         /// after this call.

@@ -97,7 +97,8 @@
         /// lossless at every quality.
         ///
         /// Decoders of TIFF have a long record of memory errors. Decode files of unknown origin in the workers of
-        /// `AlcedoSandbox`, as the programs do.
+        /// `AlcedoSandbox`, as the programs do. The workers decode the page of the entry in their own registry, and
+        /// not that of the app's entry.
         ///
         /// The result is straight RGBA8, or gray8 for a gray page without alpha on request. It is RGBA16 or gray16 for
         /// pages with more than 8 bits when the options request it. The orientation of the page is applied. Inks are
