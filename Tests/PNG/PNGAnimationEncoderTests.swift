@@ -275,6 +275,27 @@ import Testing
         }
     }
 
+    /// Frames that record which of them are requested.
+    private struct RecordedFrames: DerivedFrameSource {
+        let source: any ImageFrameSource
+        let requests = Watched<[Int]>([])
+
+        func frame(at index: Int) throws -> PixelBuffer {
+            requests.update { $0.append(index) }
+            return try source.frame(at: index)
+        }
+    }
+
+    @Test(arguments: [(nil, [0, 1, 2]), (16, [0, 1, 0, 1, 2, 2])] as [(Int?, [Int])])
+    func `frames are requested again only if the first one fits into a palette`(colors: Int?, requests: [Int]) throws {
+        var image = try animation(makeFrames(3, colors: colors))
+        let frames = RecordedFrames(source: try #require(image.frames))
+        image.frames = frames
+        _ = try PNGEncoder().encode(image)
+
+        #expect(frames.requests.value == requests)
+    }
+
     @Test func `an animation whose bytes exceed the limit ends while it is encoded`() throws {
         #expect(try NoiseFrames.endsEncode(by: PNGEncoder(), maximumByteCount: 16 << 10))
     }

@@ -30,10 +30,18 @@ extension PNGEncoder {
 
     /// Returns the palette of the frames of an animation; nil if it is to have none.
     private func palette(of image: DecodedImage) throws(ImageEncodingError) -> PNGPalette? {
-        var frames = try FrameSequence(image, format: "PNG")
+        func canHavePalette(_ pixels: PixelBuffer) -> Bool {
+            maximumColorCount != nil || usesPaletteWhenLossless && pixels.canHavePalette
+        }
         var colors = PNGColorCounter(maximumCount: maximumColorCount)
+        // The image is the first frame. If it has too many colors, no frame is requested a second time.
+        var first = colors
+        guard canHavePalette(image.pixels),
+            try first.add(image.pixels.frame(in: .rgba8, hasAlpha: true, of: "PNG"))
+        else { return nil }
+        var frames = try FrameSequence(image, format: "PNG")
         while let (_, pixels, _) = try frames.next() {
-            guard maximumColorCount != nil || usesPaletteWhenLossless && pixels.canHavePalette else { return nil }
+            guard canHavePalette(pixels) else { return nil }
             guard try colors.add(pixels.frame(in: .rgba8, hasAlpha: true, of: "PNG")) else { return nil }
         }
         return try colors.palette(dithers: dithers)
