@@ -154,7 +154,7 @@ struct SeveralSizesTests {
         ["convert", "--size", "20", "--size", "10", "-o", "{name}.png"], ["convert", "-o", "{size}.png"],
         ["convert", "--size", "20", "-o", "{size}.png", SampleImages.path("tiles.png")],
         ["convert", "--size", "20", "-o", "{size}.png", "--format", "webp"],
-        ["convert", "--size", "20", "-o", "{size}.tiff"], ["thumbnail", "--size", "20", "-o", "{size}.tiff"],
+        ["convert", "--size", "20", "-o", "{size}.tga"], ["thumbnail", "--size", "20", "-o", "{size}.tga"],
         ["thumbnail", "--size", "20", "--size", "10", "-o", "{name}"],
         ["convert", "--fit", "cover", "-o", "a.png"], ["convert", "--smart", "-o", "a.png"],
         ["convert", "--position", "top", "-o", "a.png"], ["convert", "--fit", "around", "--size", "9", "-o", "a.png"],
