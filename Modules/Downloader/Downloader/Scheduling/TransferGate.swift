@@ -137,9 +137,14 @@ final class TransferGate: Sendable {
         _ id: Int, for pause: Duration, until network: NetworkWait? = nil, _ priority: PriorityHandle
     ) async throws -> Bool {
         update { $0.servers.backOff(id) }
-        try await clock.sleep(for: pause)
         // Without a network, the transfer usually ends, and must not wait for the transfers that run.
-        guard try await network?.run() ?? true else { return false }
+        let hasNetwork = try await withTaskCancellationHandler {
+            try await clock.sleep(for: pause)
+            return try await network?.run() ?? true
+        } onCancel: {
+            endWait(id)
+        }
+        guard hasNetwork else { return false }
         try await waitForSlot(id, retrying: priority)
         return true
     }
