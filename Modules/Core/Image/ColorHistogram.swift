@@ -3,7 +3,7 @@
 /// ```swift
 /// var histogram = ColorHistogram()
 /// for y in 0..<pixels.height { histogram.add(pixels.row(y)) }
-/// let colors = try histogram.palette(maximumCount: 256, for: .png)
+/// let colors = try histogram.palette(maximumCount: 256, for: ImageFormat.png)
 /// ```
 ///
 /// Colors are compared with alpha multiplied in, so that a color counts as much as it shows. They are collected in at

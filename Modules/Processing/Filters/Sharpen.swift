@@ -188,8 +188,9 @@ private final class SharpenedRows: RowFilter {
     }
 
     func pull(into out: UnsafeMutableRawPointer) -> Bool {
-        guard let sums = blurred.pull() else { return false }
-        let alphas = coverage?.pull()
+        // Both take each row to their end, also if it completes none.
+        let (sums, alphas) = (blurred.pull(), coverage?.pull())
+        guard let sums else { return false }
         let slot = given % keptCount
         given += 1
         coding.read(rows.base + slot * bytesPerRow, size.width, into: pixels.base)
