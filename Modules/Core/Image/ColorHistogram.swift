@@ -1,11 +1,5 @@
 /// The counted colors of an image, from which a palette is computed.
 ///
-/// ```swift
-/// var histogram = ColorHistogram()
-/// for y in 0..<pixels.height { histogram.add(pixels.row(y)) }
-/// let colors = try histogram.palette(maximumCount: 256, for: ImageFormat.png)
-/// ```
-///
 /// Colors are compared with alpha multiplied in, so that a color counts as much as it shows. They are collected in at
 /// most 32,768 cells, first of one color each. When there are more, all cells lose a bit of each sample. The box of all
 /// cells is cut at the position, perpendicular to its axis of largest variance, that leaves the smallest squared error.
