@@ -45,6 +45,7 @@ extension ImageProcessors {
             in processors: [any ImageProcessing], of size: PixelSize
         ) -> [any ImageProcessing] {
             let parts = processors.flatMap(\.components)
+            // Only these two know the rectangle and the size. Processors of other types, also of apps, stay in place.
             guard parts.count > 1, let crop = parts[0] as? Crop, let resize = parts[1] as? Resize,
                 let joined = Self(crop, resize, of: size)
             else { return processors }
