@@ -19,6 +19,7 @@ typedef float float4 __attribute__((vector_size(16)));
 typedef float float8 __attribute__((vector_size(32)));
 typedef float float16 __attribute__((vector_size(64)));
 typedef int32_t longs4 __attribute__((vector_size(16)));
+typedef int16_t shorts4 __attribute__((vector_size(8)));
 typedef int16_t shorts8 __attribute__((vector_size(16)));
 
 // Loads and stores use memcpy, because rows need no alignment and memory must not be accessed as another type.
@@ -91,37 +92,61 @@ void alcedo_filter_pixels(
     }
 }
 
-// The fixed-point numbers of the planes: 7 bits of fraction in samples, 14 in weights.
+// The fixed-point numbers: 7 bits of fraction in samples, 14 in weights.
 enum { SAMPLE_BITS = 7, WEIGHT_BITS = 14, SAMPLE_MAXIMUM = 255 << SAMPLE_BITS };
 
+// The rows of a group, and the numbers of two pixels in the group.
+enum { GROUP_ROWS = 4, GRAY_PAIR = GROUP_ROWS * 2, PIXEL_PAIR = GRAY_PAIR * 4 };
+
+typedef int16_t shorts16 __attribute__((vector_size(32)));
+typedef int32_t longs16 __attribute__((vector_size(64)));
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
 FOR_EACH_MACHINE
-void alcedo_split_pixels(const uint8_t *row, size_t pixels, size_t planes, size_t plane, int16_t *out)
+void alcedo_read_gray(const uint8_t *row, size_t pixels, int16_t *out)
 {
-    if (planes == 1) {
-        for (size_t x = 0; x < pixels; x++) out[x] = (int16_t)(row[x] << SAMPLE_BITS);
-        return;
+    for (size_t x = 0; x < pixels; x++) out[x / 2 * GRAY_PAIR + x % 2] = (int16_t)(row[x] << SAMPLE_BITS);
+}
+
+// Converts the bytes of four pixels, and writes the samples of each two adjacent pixels in pairs.
+static inline __attribute__((always_inline)) void read_four(const uint8_t *row, int is_straight, int16_t *out)
+{
+    bytes16 bytes;
+    LOAD(bytes, row);
+    shorts16 samples = __builtin_convertvector(bytes, shorts16) << SAMPLE_BITS;
+    if (is_straight) {
+        const longs16 values = __builtin_convertvector(bytes, longs16), opaque = {0, 0, 0, 255, 0, 0, 0, 255,
+                                                                                 0, 0, 0, 255, 0, 0, 0, 255};
+        const longs16 color = {-1, -1, -1, 0, -1, -1, -1, 0, -1, -1, -1, 0, -1, -1, -1, 0};
+        const longs16 alpha =
+            __builtin_shufflevector(values, values, 3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15);
+        const longs16 products = values * ((alpha & color) | opaque);
+        const float share = (1 << SAMPLE_BITS) / 255.0f;
+        const float16 rounded = __builtin_convertvector(products, float16) * share + 0.5f;
+        samples = __builtin_convertvector(__builtin_convertvector(rounded, longs16), shorts16);
     }
-    for (size_t x = 0; x < pixels; x++) {
-        out[x] = (int16_t)(row[x * 4] << SAMPLE_BITS);
-        out[x + plane] = (int16_t)(row[x * 4 + 1] << SAMPLE_BITS);
-        out[x + plane * 2] = (int16_t)(row[x * 4 + 2] << SAMPLE_BITS);
-    }
-    if (planes == 3) return;
-    for (size_t x = 0; x < pixels; x++) out[x + plane * 3] = (int16_t)(row[x * 4 + 3] << SAMPLE_BITS);
+    samples = __builtin_shufflevector(samples, samples, 0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15);
+    const shorts8 first = __builtin_shufflevector(samples, samples, 0, 1, 2, 3, 4, 5, 6, 7);
+    const shorts8 second = __builtin_shufflevector(samples, samples, 8, 9, 10, 11, 12, 13, 14, 15);
+    STORE(out, first);
+    STORE(out + PIXEL_PAIR, second);
+}
+
+static inline __attribute__((always_inline)) void read_pixels(
+    const uint8_t *row, size_t pixels, const int is_straight, int16_t *out)
+{
+    for (; pixels >= 4; pixels -= 4, row += 16, out += PIXEL_PAIR * 2) read_four(row, is_straight, out);
+    if (pixels == 0) return;
+    uint8_t rest[16] = {0};
+    memcpy(rest, row, pixels * 4);
+    read_four(rest, is_straight, out);
 }
 
 FOR_EACH_MACHINE
-void alcedo_split_straight_pixels(const uint8_t *row, size_t pixels, size_t plane, int16_t *out)
-{
-    const float share = (1 << SAMPLE_BITS) / 255.0f;
-    for (size_t x = 0; x < pixels; x++) {
-        int32_t alpha = row[x * 4 + 3];
-        out[x] = (int16_t)((float)(row[x * 4] * alpha) * share + 0.5f);
-        out[x + plane] = (int16_t)((float)(row[x * 4 + 1] * alpha) * share + 0.5f);
-        out[x + plane * 2] = (int16_t)((float)(row[x * 4 + 2] * alpha) * share + 0.5f);
-        out[x + plane * 3] = (int16_t)(alpha << SAMPLE_BITS);
-    }
-}
+void alcedo_read_pixels(const uint8_t *row, size_t pixels, int16_t *out) { read_pixels(row, pixels, 0, out); }
+
+FOR_EACH_MACHINE
+void alcedo_read_straight_pixels(const uint8_t *row, size_t pixels, int16_t *out) { read_pixels(row, pixels, 1, out); }
 
 // Multiplies eight pairs of samples and weights, and adds the products of adjacent pairs.
 static inline __attribute__((always_inline)) longs4 sums_of_products(shorts8 a, shorts8 b)
@@ -144,50 +169,49 @@ static inline __attribute__((always_inline)) longs4 rounded_samples(longs4 sums)
     return (over & SAMPLE_MAXIMUM) | (sums & ~over);
 }
 
-// With a constant number of planes, the compiler keeps all sums in registers.
-static inline __attribute__((always_inline)) void filter_planes(
-    const int16_t *row, size_t plane, const intptr_t *firsts, const intptr_t *counts, const int16_t *weights,
-    size_t stride, size_t length, int16_t *out, size_t out_plane, const size_t planes)
+// Adds the products of a group's samples and the weights of a result pixel. With a constant number of channels, the
+// compiler keeps all sums in registers.
+static inline __attribute__((always_inline)) void add_products(
+    const int16_t *samples, const int16_t *weights, size_t count, longs4 *sums, const size_t channels)
 {
-    for (size_t x = 0; x < length; x++) {
-        const int16_t *samples = row + firsts[x];
-        size_t count = (size_t)counts[x];
-        longs4 sums[4] = {{0}};
-        // The last samples may include unused ones, whose weights are zero.
-        for (size_t index = 0; index < count; index += 8) {
-            shorts8 factors;
-            LOAD(factors, weights + index);
-            for (size_t place = 0; place < planes; place++) {
-                shorts8 eight;
-                LOAD(eight, samples + place * plane + index);
-                sums[place] += sums_of_products(eight, factors);
-            }
+    for (size_t index = 0; index < count; index += 2) {
+        // The two weights of a pair are read as one number.
+        int32_t pair;
+        LOAD(pair, weights + index);
+        const shorts8 factors = (shorts8)((longs4){0} + pair);
+        for (size_t place = 0; place < channels; place++) {
+            shorts8 eight;
+            LOAD(eight, samples + place * 8);
+            sums[place] += sums_of_products(eight, factors);
         }
-        longs4 first = __builtin_shufflevector(sums[0], sums[1], 0, 4, 1, 5) +
-                       __builtin_shufflevector(sums[0], sums[1], 2, 6, 3, 7);
-        longs4 last = __builtin_shufflevector(sums[2], sums[3], 0, 4, 1, 5) +
-                      __builtin_shufflevector(sums[2], sums[3], 2, 6, 3, 7);
-        longs4 result = rounded_samples(
-            __builtin_shufflevector(first, last, 0, 1, 4, 5) + __builtin_shufflevector(first, last, 2, 3, 6, 7));
-        for (size_t place = 0; place < planes; place++) out[x + place * out_plane] = (int16_t)result[place];
-        weights += stride;
+        samples += channels * GRAY_PAIR;
     }
 }
 
 FOR_EACH_MACHINE
-void alcedo_filter_planes(
-    const int16_t *row, size_t planes, size_t plane, const intptr_t *firsts, const intptr_t *counts,
-    const int16_t *weights, size_t stride, size_t length, int16_t *out, size_t out_plane)
+void alcedo_filter_samples(
+    const int16_t *group, size_t channels, const intptr_t *firsts, const intptr_t *counts, const int16_t *weights,
+    size_t stride, size_t length, int16_t *const *out)
 {
-    switch (planes) {
-    case 1: filter_planes(row, plane, firsts, counts, weights, stride, length, out, out_plane, 1); break;
-    case 3: filter_planes(row, plane, firsts, counts, weights, stride, length, out, out_plane, 3); break;
-    default: filter_planes(row, plane, firsts, counts, weights, stride, length, out, out_plane, 4); break;
+    for (size_t x = 0; x < length; x++, weights += stride) {
+        const size_t first = (size_t)firsts[x] / 2, count = (size_t)counts[x];
+        longs4 sums[GROUP_ROWS] = {{0}};
+        if (channels == 1) {
+            add_products(group + first * GRAY_PAIR, weights, count, sums, 1);
+            const longs4 samples = rounded_samples(sums[0]);
+            for (size_t row = 0; row < GROUP_ROWS; row++) out[row][x] = (int16_t)samples[row];
+            continue;
+        }
+        add_products(group + first * PIXEL_PAIR, weights, count, sums, 4);
+        for (size_t row = 0; row < GROUP_ROWS; row++) {
+            const shorts4 pixel = __builtin_convertvector(rounded_samples(sums[row]), shorts4);
+            STORE(out[row] + x * 4, pixel);
+        }
     }
 }
 
 FOR_EACH_MACHINE
-void alcedo_sum_planes(
+void alcedo_sum_samples(
     const int16_t *const *rows, const int16_t *weights, size_t count, size_t length, int16_t *out)
 {
     for (size_t offset = 0; offset < length; offset += 16) {
@@ -221,17 +245,19 @@ void alcedo_sum_planes(
 static inline uint8_t byte_of(int16_t sample) { return (uint8_t)((sample + (1 << (SAMPLE_BITS - 1))) >> SAMPLE_BITS); }
 
 FOR_EACH_MACHINE
-void alcedo_join_pixels(const int16_t *row, size_t pixels, size_t planes, size_t plane, uint8_t *out)
+void alcedo_write_gray(const int16_t *row, size_t pixels, uint8_t *out)
 {
-    if (planes == 1) {
-        for (size_t x = 0; x < pixels; x++) out[x] = byte_of(row[x]);
-        return;
-    }
+    for (size_t x = 0; x < pixels; x++) out[x] = byte_of(row[x]);
+}
+
+FOR_EACH_MACHINE
+void alcedo_write_pixels(const int16_t *row, size_t pixels, int is_opaque, uint8_t *out)
+{
     for (size_t x = 0; x < pixels; x++) {
         // Filters with negative weights can make a color greater than its alpha.
-        int16_t alpha = planes == 4 ? row[x + plane * 3] : SAMPLE_MAXIMUM;
+        const int16_t alpha = is_opaque ? SAMPLE_MAXIMUM : row[x * 4 + 3];
         for (size_t place = 0; place < 3; place++) {
-            int16_t sample = row[x + plane * place];
+            const int16_t sample = row[x * 4 + place];
             out[x * 4 + place] = byte_of(sample < alpha ? sample : alpha);
         }
         out[x * 4 + 3] = byte_of(alpha);
@@ -239,14 +265,14 @@ void alcedo_join_pixels(const int16_t *row, size_t pixels, size_t planes, size_t
 }
 
 FOR_EACH_MACHINE
-void alcedo_join_straight_pixels(const int16_t *row, size_t pixels, size_t plane, uint8_t *out)
+void alcedo_write_straight_pixels(const int16_t *row, size_t pixels, uint8_t *out)
 {
     for (size_t x = 0; x < pixels; x++) {
-        int16_t alpha = row[x + plane * 3];
+        const int16_t alpha = row[x * 4 + 3];
         // An alpha that rounds to zero makes the pixel black.
-        float factor = byte_of(alpha) > 0 ? 255.0f / alpha : 0;
+        const float factor = byte_of(alpha) > 0 ? 255.0f / alpha : 0;
         for (size_t place = 0; place < 3; place++) {
-            int16_t sample = row[x + plane * place];
+            const int16_t sample = row[x * 4 + place];
             out[x * 4 + place] = (uint8_t)((sample < alpha ? sample : alpha) * factor + 0.5f);
         }
         out[x * 4 + 3] = byte_of(alpha);
@@ -258,9 +284,6 @@ void alcedo_read_bytes(const uint8_t *row, size_t pixels, float *out)
 {
     for (size_t index = 0; index < pixels * 4; index++) out[index] = row[index];
 }
-
-typedef int32_t longs16 __attribute__((vector_size(64)));
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
 // Writes four pixels. Each sample is clamped to the range from 0 to its pixel's alpha and rounded. A float of 2^23 + n
 // has n in its low bits.

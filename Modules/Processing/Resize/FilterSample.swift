@@ -6,15 +6,19 @@ protocol FilterSample: BitwiseCopyable, Sendable {
     associatedtype Row: FilterRow where Row.Sample == Self
     /// The number of weights that a kernel reads at once.
     static var step: Int { get }
+    /// The number of which the first sample of a sum along a row is a multiple.
+    static var alignment: Int { get }
+    /// The number of rows that are filtered at once.
+    static var rowCount: Int { get }
 
     /// Divides weights by their sum and converts them.
     static func normalize(
         _ weights: UnsafeBufferPointer<Double>, sum: Double, into out: UnsafeMutablePointer<Self>)
 
-    /// Writes the weighted sums along a row.
+    /// Writes the weighted sums along ``rowCount`` rows.
     static func filter(
-        _ row: UnsafePointer<Self>, _ source: Row, _ table: WeightTable<Self>, into out: UnsafeMutablePointer<Self>,
-        _ result: Row)
+        _ rows: UnsafePointer<Self>, _ source: Row, _ table: WeightTable<Self>,
+        into out: UnsafePointer<UnsafeMutablePointer<Self>>)
 
     /// Writes the weighted sum of rows.
     static func sum(
@@ -26,47 +30,66 @@ protocol FilterSample: BitwiseCopyable, Sendable {
 protocol FilterRow {
     associatedtype Sample
     init(width: Int, _ plan: ResamplingPlan)
-    /// The length of the row, including the numbers after the last pixel that kernels may read.
+    /// The length of a row, including the numbers after the last pixel that kernels may read.
     var count: Int { get }
-    /// Converts a row of pixels to numbers, with color multiplied by alpha.
-    func read(_ row: UnsafeRawPointer, into out: UnsafeMutablePointer<Sample>)
+    /// The length of the rows that are filtered at once.
+    var groupCount: Int { get }
+    /// Converts a row of pixels to numbers, with color multiplied by alpha. `place` is that of the row in its group.
+    func read(_ row: UnsafeRawPointer, into out: UnsafeMutablePointer<Sample>, at place: Int)
     /// Converts numbers to a row of pixels. May overwrite the numbers.
     func write(_ row: UnsafeMutablePointer<Sample>, to out: UnsafeMutableRawPointer)
 }
 
 /// The arithmetic for 8-bit samples: fixed-point numbers, of which a vector has eight. Samples have 7 bits of fraction,
 /// weights 14.
+///
+/// A vector holds the samples of two adjacent pixels in all rows of a group, so that a sum along the rows needs no sum
+/// within a vector.
 extension Int16: FilterSample {
-    static let step = 8
+    static let step = 2
+    static let alignment = 2
+    static let rowCount = 4
     private static let one = 16_384.0
 
-    /// A row of planes: gray, or red, green, blue, and alpha unless the image is opaque.
+    /// Rows of pixels with one or four samples each.
     struct Row: FilterRow {
         let width: Int
-        let planeCount: Int
-        /// The number of samples of a plane, with those after the last pixel that kernels may read.
-        let plane: Int
+        let channels: Int
         let isStraight: Bool
+        let isOpaque: Bool
 
         init(width: Int, _ plan: ResamplingPlan) {
             self.width = width
-            planeCount = plan.layout.channels == 1 ? 1 : plan.isOpaque ? 3 : 4
-            plane = (width + 23) / 16 * 16
+            channels = plan.layout.channels
             isStraight = plan.layout == .straight8
+            isOpaque = plan.isOpaque
         }
 
-        var count: Int { plane * planeCount }
+        var count: Int { (width * channels + 15) / 16 * 16 }
+        var groupCount: Int { (width + 3) / 4 * 4 * channels * Int16.rowCount }
 
-        func read(_ row: UnsafeRawPointer, into out: UnsafeMutablePointer<Int16>) {
+        func read(_ row: UnsafeRawPointer, into out: UnsafeMutablePointer<Int16>, at place: Int) {
             let bytes = row.assumingMemoryBound(to: UInt8.self)
-            guard isStraight else { return alcedo_split_pixels(bytes, width, planeCount, plane, out) }
-            alcedo_split_straight_pixels(bytes, width, plane, out)
+            // Of each pair of pixels, the group has the samples of the first row, then of the second, and so on.
+            let out = out + place * 2 * channels
+            if channels == 1 {
+                alcedo_read_gray(bytes, width, out)
+            } else if isStraight {
+                alcedo_read_straight_pixels(bytes, width, out)
+            } else {
+                alcedo_read_pixels(bytes, width, out)
+            }
         }
 
         func write(_ row: UnsafeMutablePointer<Int16>, to out: UnsafeMutableRawPointer) {
             let bytes = out.assumingMemoryBound(to: UInt8.self)
-            guard isStraight else { return alcedo_join_pixels(row, width, planeCount, plane, bytes) }
-            alcedo_join_straight_pixels(row, width, plane, bytes)
+            if channels == 1 {
+                alcedo_write_gray(row, width, bytes)
+            } else if isStraight {
+                alcedo_write_straight_pixels(row, width, bytes)
+            } else {
+                alcedo_write_pixels(row, width, isOpaque ? 1 : 0, bytes)
+            }
         }
     }
 
@@ -85,13 +108,11 @@ extension Int16: FilterSample {
     }
 
     static func filter(
-        _ row: UnsafePointer<Int16>, _ source: Row, _ table: WeightTable<Int16>, into out: UnsafeMutablePointer<Int16>,
-        _ result: Row
+        _ rows: UnsafePointer<Int16>, _ source: Row, _ table: WeightTable<Int16>,
+        into out: UnsafePointer<UnsafeMutablePointer<Int16>>
     ) {
         table.withUnsafePointers { first, count, weights in
-            alcedo_filter_planes(
-                row, source.planeCount, source.plane, first, count, weights, table.stride, table.length, out,
-                result.plane)
+            alcedo_filter_samples(rows, source.channels, first, count, weights, table.stride, table.length, out)
         }
     }
 
@@ -100,13 +121,15 @@ extension Int16: FilterSample {
         into out: UnsafeMutablePointer<Int16>
     ) {
         guard let first = rows.baseAddress else { return }
-        alcedo_sum_planes(first, weights, rows.count, row.count, out)
+        alcedo_sum_samples(first, weights, rows.count, row.count, out)
     }
 }
 
 /// The arithmetic for 16-bit samples and linear light.
 extension Float: FilterSample {
     static let step = 4
+    static let alignment = 1
+    static let rowCount = 1
 
     /// A row of pixels with one or four floats each.
     struct Row: FilterRow {
@@ -122,8 +145,9 @@ extension Float: FilterSample {
 
         /// The kernels read up to three pixels after the last one.
         var count: Int { layout.floatsPerRow(width) + 16 }
+        var groupCount: Int { count }
 
-        func read(_ row: UnsafeRawPointer, into out: UnsafeMutablePointer<Float>) {
+        func read(_ row: UnsafeRawPointer, into out: UnsafeMutablePointer<Float>, at place: Int) {
             if isLinear {
                 LinearRow.read(row, width: width, layout: layout, into: out)
             } else {
@@ -147,10 +171,10 @@ extension Float: FilterSample {
     }
 
     static func filter(
-        _ row: UnsafePointer<Float>, _ source: Row, _ table: WeightTable<Float>, into out: UnsafeMutablePointer<Float>,
-        _ result: Row
+        _ row: UnsafePointer<Float>, _ source: Row, _ table: WeightTable<Float>,
+        into out: UnsafePointer<UnsafeMutablePointer<Float>>
     ) {
-        let maximum = source.layout.maximum
+        let (maximum, out) = (source.layout.maximum, out.pointee)
         table.withUnsafePointers { first, count, weights in
             guard source.layout.channels == 4 else {
                 for x in 0..<table.length {

@@ -2,8 +2,8 @@ import AlcedoCore
 
 /// A filter that changes the size of an image whose rows are pushed from top to bottom.
 ///
-/// Each result row can be pulled as soon as its source rows have been pushed. Rows are filtered along the row when they
-/// arrive, and the short rows that the columns need are kept. Both passes clamp their results to the range of the
+/// Rows are filtered along the row in groups when they arrive, and the short rows that the columns need are kept. A
+/// result row can be pulled when the groups of its source rows are complete. Both passes clamp their results to the range of the
 /// samples, as Pillow and libvips do, which keeps the overshoot at sharp edges, such as those of text, small.
 protocol Resampling: AnyObject {
     /// Whether the source has further rows.
@@ -80,14 +80,21 @@ private final class Resampler<Sample: FilterSample>: Resampling {
     private let result: Sample.Row
     private let columns: WeightTable<Sample>
     private let rows: WeightTable<Sample>
-    private let row: Scratch<Sample>
-    /// The most recent filtered rows. Row `index` is in the place `index % capacity`.
+    /// The source rows of a group, and the places of their filtered rows.
+    private let group: Scratch<Sample>
+    private let slots: Scratch<UnsafeMutablePointer<Sample>>
+    /// The number of rows in the group.
+    private var waiting = 0
+    /// The most recent filtered rows. Row `index` is in the place `index % capacity`. After them, there is a place for
+    /// what the rows that a group lacks become.
     private let band: Scratch<Sample>
     private let capacity: Int
     private let pointers: Scratch<UnsafePointer<Sample>>
     private let sums: Scratch<Sample>
     /// The number of source rows taken so far.
     private var taken = 0
+    /// The number of source rows that have been filtered or are not needed.
+    private var filtered = 0
     /// The index of the next result row.
     private var next = 0
 
@@ -97,7 +104,7 @@ private final class Resampler<Sample: FilterSample>: Resampling {
         let (region, filter) = (plan.region, plan.sampling.filter)
         var columns = WeightTable<Sample>(
             samples: plan.source.width, start: region.x, extent: region.width, length: plan.size.width, filter: filter,
-            covered: plan.covered.map { $0.x...$0.x + $0.width })
+            covered: plan.covered.map { $0.x...$0.x + $0.width }, alignment: Sample.alignment)
         let used = columns.removeUnusedSamples()
         self.columns = columns
         skippedByteCount = used.lowerBound * plan.bytesPerPixel
@@ -105,9 +112,10 @@ private final class Resampler<Sample: FilterSample>: Resampling {
         rows = WeightTable(
             samples: plan.source.height, start: region.y, extent: region.height, length: plan.size.height,
             filter: filter, covered: plan.covered.map { $0.y...$0.y + $0.height })
-        capacity = rows.count.max() ?? 1
-        row = Scratch(count: source.count)
-        band = Scratch(count: capacity * result.count)
+        capacity = (rows.count.max() ?? 1) + Sample.rowCount - 1
+        group = Scratch(count: source.groupCount)
+        slots = Scratch(count: Sample.rowCount)
+        band = Scratch(count: (capacity + 1) * result.count)
         pointers = Scratch(count: capacity)
         sums = Scratch(count: result.count)
     }
@@ -115,28 +123,37 @@ private final class Resampler<Sample: FilterSample>: Resampling {
     static func byteCount(of plan: ResamplingPlan) -> Double {
         let (region, filter) = (plan.region, plan.sampling.filter)
         let columns = WeightTable<Sample>.requirements(
-            samples: plan.source.width, extent: region.width, length: plan.size.width, filter: filter)
+            samples: plan.source.width, extent: region.width, length: plan.size.width, filter: filter, alignment: Sample.alignment)
         let rows = WeightTable<Sample>.requirements(
             samples: plan.source.height, extent: region.height, length: plan.size.height, filter: filter)
-        // The source row, the band, the sums, and the pointers to the rows of the band.
-        let source = Double(Sample.Row(width: plan.source.width, plan).count)
-        let band = Double(rows.taps + 1) * Double(Sample.Row(width: plan.size.width, plan).count)
+        // The rows of a group, the band, the sums, and the pointers to the rows of the band.
+        let source = Double(Sample.Row(width: plan.source.width, plan).groupCount)
+        let places = rows.taps + Sample.rowCount
+        let band = Double(places + 1) * Double(Sample.Row(width: plan.size.width, plan).count)
         return columns.byteCount + rows.byteCount + (source + band) * Double(MemoryLayout<Sample>.stride)
-            + Double(rows.taps * MemoryLayout<Int>.stride)
+            + Double(places * MemoryLayout<Int>.stride)
     }
 
     var needsRow: Bool { taken < plan.source.height }
 
     func push(_ bytes: UnsafeRawPointer) {
-        let index = taken
+        if next < plan.size.height, taken >= rows.first[next] {
+            source.read(bytes + skippedByteCount, into: group.base, at: waiting)
+            slots.base[waiting] = slot(taken)
+            waiting += 1
+        }
         taken += 1
-        guard next < plan.size.height, index >= rows.first[next] else { return }
-        source.read(bytes + skippedByteCount, into: row.base)
-        Sample.filter(row.base, source, columns, into: slot(index), result)
+        guard waiting == 0 || waiting == Sample.rowCount || !needsRow else { return }
+        if waiting > 0 {
+            for place in waiting..<Sample.rowCount { slots.base[place] = band.base + capacity * result.count }
+            Sample.filter(group.base, source, columns, into: slots.base)
+        }
+        filtered = taken
+        waiting = 0
     }
 
     func pull(into out: UnsafeMutableRawPointer) -> Bool {
-        guard next < plan.size.height, taken >= rows.first[next] + rows.count[next] else { return false }
+        guard next < plan.size.height, filtered >= rows.first[next] + rows.count[next] else { return false }
         let count = rows.count[next]
         for offset in 0..<count { pointers.base[offset] = UnsafePointer(slot(rows.first[next] + offset)) }
         rows.withUnsafePointers { _, _, weights in

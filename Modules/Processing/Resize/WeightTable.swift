@@ -19,15 +19,16 @@ struct WeightTable<Weight: FilterSample> {
     ///   - filter: The filter that computes the weights.
     ///   - covered: The part of the source, in samples, that belongs to the image. A sample at its edge counts by the
     ///     share of it inside. Default: nil, all samples.
+    ///   - alignment: The number of which the first sample of each result pixel is a multiple. Default: 1.
     init(
         samples: Int, start: Double = 0, extent: Double, length: Int, filter: ResizeFilter,
-        covered: ClosedRange<Double>? = nil
+        covered: ClosedRange<Double>? = nil, alignment: Int = 1
     ) {
         let scale = extent / Double(length)
         let stretch = max(scale, 1)
         // At scale 1, every filter is 1 at its center and 0 at the other samples.
         let reach = scale == 1 && start == start.rounded() ? 0.5 : filter.radius * stretch
-        let taps = Self.taps(samples, reach)
+        let taps = Self.taps(samples, reach, alignment)
         stride = Self.roundedUp(taps)
         weights = Array(unsafeUninitializedCapacity: stride * length) { memory, count in
             count = memory.count
@@ -38,8 +39,9 @@ struct WeightTable<Weight: FilterSample> {
         var row = [Double](repeating: 0, count: taps)
         for index in 0..<length {
             let center = start + (Double(index) + 0.5) * scale
-            let low = min(samples - 1, max(0, Int(center - reach + 0.5)))
-            let high = min(samples, low + taps, max(low + 1, Int(center + reach + 0.5)))
+            let nearest = min(samples - 1, max(0, Int(center - reach + 0.5)))
+            let low = nearest - nearest % alignment
+            let high = min(samples, low + taps, max(nearest + 1, Int(center + reach + 0.5)))
             var sum = 0.0
             for sample in low..<high {
                 var weight = filter.weight(at: (Double(sample) + 0.5 - center) / stretch)
@@ -48,7 +50,7 @@ struct WeightTable<Weight: FilterSample> {
                 sum += weight
             }
             // At an edge, rounding can leave no sample with a weight. The nearest one then stands for all.
-            if sum == 0 { (row[0], sum) = (1, 1) }
+            if sum == 0 { (row[nearest - low], sum) = (1, 1) }
             weights.withUnsafeMutableBufferPointer { weights in
                 row.withUnsafeBufferPointer { row in
                     guard let out = weights.baseAddress else { return }
@@ -73,8 +75,8 @@ struct WeightTable<Weight: FilterSample> {
         return lower..<upper
     }
 
-    private static func taps(_ samples: Int, _ reach: Double) -> Int {
-        min(samples, Int(min(reach.rounded(.up), 1e9)) * 2 + 1)
+    private static func taps(_ samples: Int, _ reach: Double, _ alignment: Int) -> Int {
+        min(samples, Int(min(reach.rounded(.up), 1e9)) * 2 + alignment)
     }
 
     private static func roundedUp(_ taps: Int) -> Int { (taps + Weight.step - 1) / Weight.step * Weight.step }
@@ -82,9 +84,9 @@ struct WeightTable<Weight: FilterSample> {
     /// Returns the maximum number of weights of a result pixel, and the approximate number of bytes that a table holds
     /// at most, also while it is created. The parameters are those of the initializer.
     static func requirements(
-        samples: Int, extent: Double, length: Int, filter: ResizeFilter
+        samples: Int, extent: Double, length: Int, filter: ResizeFilter, alignment: Int = 1
     ) -> (taps: Int, byteCount: Double) {
-        let taps = taps(samples, filter.radius * max(extent / Double(length), 1))
+        let taps = taps(samples, filter.radius * max(extent / Double(length), 1), alignment)
         let pixel = roundedUp(taps) * MemoryLayout<Weight>.stride + 2 * MemoryLayout<Int>.stride
         return (taps, Double(length) * Double(pixel) + Double(taps * MemoryLayout<Double>.stride))
     }

@@ -24,26 +24,31 @@ void alcedo_filter_pixels(
     const float *_Nonnull row, const intptr_t *_Nonnull firsts, const intptr_t *_Nonnull counts,
     const float *_Nonnull weights, size_t stride, size_t length, float maximum, float *_Nonnull out);
 
-// For Int16.read and Int16.write. Convert a row of pixels to planes of samples and back: one plane for gray, three for
-// opaque colors, and four with alpha. A sample has 7 bits of fraction, from 0 to 255 * 128. Planes are `plane` samples
-// apart. The straight versions multiply color by alpha, and divide it.
-void alcedo_split_pixels(
-    const uint8_t *_Nonnull row, size_t pixels, size_t planes, size_t plane, int16_t *_Nonnull out);
-void alcedo_split_straight_pixels(const uint8_t *_Nonnull row, size_t pixels, size_t plane, int16_t *_Nonnull out);
-void alcedo_join_pixels(
-    const int16_t *_Nonnull row, size_t pixels, size_t planes, size_t plane, uint8_t *_Nonnull out);
-void alcedo_join_straight_pixels(const int16_t *_Nonnull row, size_t pixels, size_t plane, uint8_t *_Nonnull out);
+// For Int16.Row. Convert bytes to samples with 7 bits of fraction, from 0 to 255 * 128, and write them to one row of a
+// group of four rows. Of each two adjacent pixels, a group has the samples of the first row, then those of the others;
+// of each row those of the two pixels in turn for each channel. `out` is the row in the group. Gray is written for the
+// pixels alone, colors up to a multiple of four. The straight version
+// multiplies color by alpha.
+void alcedo_read_gray(const uint8_t *_Nonnull row, size_t pixels, int16_t *_Nonnull out);
+void alcedo_read_pixels(const uint8_t *_Nonnull row, size_t pixels, int16_t *_Nonnull out);
+void alcedo_read_straight_pixels(const uint8_t *_Nonnull row, size_t pixels, int16_t *_Nonnull out);
 
-// For Int16.filter. Like alcedo_filter_pixels, with each plane on its own. Weights have 14 bits of fraction, and those
-// of a result pixel add up to 1. Up to seven samples after the last one are read.
-void alcedo_filter_planes(
-    const int16_t *_Nonnull row, size_t planes, size_t plane, const intptr_t *_Nonnull firsts,
-    const intptr_t *_Nonnull counts, const int16_t *_Nonnull weights, size_t stride, size_t length,
-    int16_t *_Nonnull out, size_t out_plane);
+// For Int16.Row. Convert a row of samples, with four of a pixel side by side, to bytes. The straight version divides
+// color by alpha.
+void alcedo_write_gray(const int16_t *_Nonnull row, size_t pixels, uint8_t *_Nonnull out);
+void alcedo_write_pixels(const int16_t *_Nonnull row, size_t pixels, int is_opaque, uint8_t *_Nonnull out);
+void alcedo_write_straight_pixels(const int16_t *_Nonnull row, size_t pixels, uint8_t *_Nonnull out);
+
+// For Int16.filter. Like alcedo_filter_pixels, for a group of four rows of one or four channels. Weights have 14 bits
+// of fraction, and those of a result pixel add up to 1. `firsts` must be even. With an odd count, the weight after the
+// last one is read and must be zero.
+void alcedo_filter_samples(
+    const int16_t *_Nonnull group, size_t channels, const intptr_t *_Nonnull firsts, const intptr_t *_Nonnull counts,
+    const int16_t *_Nonnull weights, size_t stride, size_t length, int16_t *_Nonnull const *_Nonnull out);
 
 // For Int16.sum. Computes the weighted sum of `count` rows and clamps it. `length` must be a multiple of 16. With an
 // odd `count`, the weight after the last one is read and must be zero.
-void alcedo_sum_planes(
+void alcedo_sum_samples(
     const int16_t *_Nonnull const *_Nonnull rows, const int16_t *_Nonnull weights, size_t count, size_t length,
     int16_t *_Nonnull out);
 
