@@ -13,8 +13,8 @@ public protocol DataCaching: Sendable {
     /// Returns the metadata of the entry stored under `key`, without its bytes. Returns nil when ``entry(for:)`` would,
     /// but need neither record a use nor verify the entry, so the metadata may be that of a damaged one.
     ///
-    /// The pipeline asks for it to learn cheaply whether stored bytes have changed. The default implementation reads
-    /// the whole entry.
+    /// The pipeline asks for it to learn cheaply whether stored bytes have changed, and whether a resource varies. The
+    /// default implementation reads the whole entry.
     func metadata(for key: ImageKey) async -> Data?
     /// Stores `entry` under `key`, replacing any existing entry. The entry can be read when the method returns.
     ///

@@ -80,8 +80,13 @@ struct VaryMarker: Error {
 
     /// Returns the marker in an entry; nil if the entry is not a marker.
     init?(_ entry: CachedData) {
-        guard entry.data.isEmpty, entry.metadata.count <= 8_192,
-            let text = String(validating: entry.metadata, as: UTF8.self),
+        guard entry.data.isEmpty else { return nil }
+        self.init(metadata: entry.metadata)
+    }
+
+    /// Returns the marker that an entry with this metadata is if it has no bytes; nil if it is not a marker.
+    init?(metadata: Data) {
+        guard metadata.count <= 8_192, let text = String(validating: metadata, as: UTF8.self),
             text.hasPrefix(Self.prefix)
         else { return nil }
         let names = text.dropFirst(Self.prefix.count).split(separator: ",").map(String.init)

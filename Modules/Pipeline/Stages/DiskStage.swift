@@ -127,7 +127,10 @@ struct DiskStage: Sendable {
     }
 
     private static func marker(_ key: ImageKey, in cache: any DataCaching) async -> VaryMarker? {
-        guard await cache.contains(key), let entry = await cache.entry(for: key) else { return nil }
+        // Most entries are originals, whose bytes are not read.
+        guard await cache.contains(key), let metadata = await cache.metadata(for: key),
+            VaryMarker(metadata: metadata) != nil, let entry = await cache.entry(for: key)
+        else { return nil }
         return VaryMarker(entry)
     }
 
