@@ -124,7 +124,7 @@
             ("a{b:([)]}", false), ("a({)", false),
         ])
         func `braces of rules are told from other braces`(text: String, isPlain: Bool) {
-            #expect(CSSText.hasPlainBraces(Array(text.utf8)[...]) == isPlain)
+            #expect(CSSScanner.hasPlainBraces(Array(text.utf8)[...]) == isPlain)
         }
     }
 #endif

@@ -30,7 +30,7 @@
         /// - Throws: `exceedsLimit` for too many selectors or references.
         mutating func add(_ text: [UInt8], viewport: Double) throws(ImageDecodingError) {
             // Otherwise a rule may continue after its first closing brace, so all declarations count for every element.
-            let isPlain = CSSText.hasPlainBraces(text[...])
+            let isPlain = CSSScanner.hasPlainBraces(text[...])
             byteCount += text.count
             for rule in text.split(separator: UInt8(ascii: "}")) {
                 let brace = rule.firstIndex(of: UInt8(ascii: "{"))

@@ -58,7 +58,7 @@
             guard let sheet, sheet.depth == openCount else { return }
             self.sheet = nil
             let text = CSSText.sanitized(sheet.text[...])
-            guard CSSText.hasPlainBraces(text[...]) else { return }
+            guard CSSScanner.hasPlainBraces(text[...]) else { return }
             for rule in text.split(separator: UInt8(ascii: "}")) {
                 guard let brace = rule.firstIndex(of: UInt8(ascii: "{")) else { continue }
                 let selectors = rule[..<brace].split(separator: UInt8(ascii: ",")).map { selector in
