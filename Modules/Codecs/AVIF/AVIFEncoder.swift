@@ -183,11 +183,12 @@
         /// let data = try ImageEncoder.avif(quality: 70, speed: 8).encode(image)
         /// ```
         ///
-        /// The color profile is kept unchanged, but a gray profile of pixels in color becomes an RGB profile with the
-        /// same curve, and one that declares PQ or HLG becomes code points (CICP). EXIF data without a TIFF header is
-        /// omitted. Rows keep their stored order, and an orientation is written as the properties `irot` and `imir`.
-        /// Opaque images get no alpha, and gray images, also those with alpha, no color. Images with 16 bits are stored
-        /// with 10 bits, or losslessly with 12 bits. Color is stored with half the resolution below a quality of 90.
+        /// The color profile is kept unchanged, with two exceptions. A gray profile of pixels in color becomes an RGB
+        /// profile with the same curve. A profile that declares PQ or HLG becomes code points (CICP). EXIF data without
+        /// a TIFF header is omitted. Rows keep their stored order, and an orientation is written as the properties
+        /// `irot` and `imir`. Opaque images get no alpha, and gray images, also those with alpha, no color. Images with
+        /// 16 bits are stored with 10 bits, or losslessly with 12 bits. Color is stored with half the resolution below
+        /// a quality of 90.
         ///
         /// Delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A side of more than
         /// 65,535 pixels, a frame that does not fill the canvas, and a frame with alpha after an opaque first frame are

@@ -171,10 +171,10 @@ extension ImageEncoding where Self == ImageEncoder {
     ///   - compressionLevel: The compression level of libdeflate, from 0 (no compression) to 12 (smallest file). Levels
     ///     from 10 take two to three times as long as 9, and save up to a tenth. The levels of zlib end at 9. Values
     ///     outside this range are clamped. Default: 6.
-    ///   - usesPaletteWhenLossless: Whether an image with at most 256 colors is written as a palette with indices of 1,
-    ///     2, 4 or 8 bits when this is smaller before compression, or when the image comes from a palette. Applies to
-    ///     RGBA8 that is opaque or straight, and to an animation whose frames have at most 256 colors together. A row
-    ///     encoder writes a palette only for an image from a palette. Default: true.
+    ///   - usesPaletteWhenLossless: Whether an image with at most 256 colors may be written as a palette with indices
+    ///     of 1, 2, 4 or 8 bits. It is when this is smaller before compression, or when the image comes from a palette.
+    ///     Applies to RGBA8 that is opaque or straight, and to an animation whose frames have at most 256 colors
+    ///     together. A row encoder writes a palette only for an image from a palette. Default: true.
     ///   - maximumColorCount: The maximum number of colors of the palette of every image, from 2 to 256; other values
     ///     are clamped. An image or an animation with more colors is reduced to those that fit it best, and 16-bit
     ///     samples lose their low byte. Opaque pixels stay opaque, and fully transparent ones transparent, without

@@ -69,10 +69,10 @@ package struct WebPEncoder: MetadataEncoding {
     /// changes, it usually extends the delay of the previous frame. An animation whose frames are all equal usually
     /// becomes a still image.
     ///
-    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, for a frame
-    ///   whose size differs from the canvas, for an animation of 2^31 ms or more and for an encoded still image that
-    ///   exceeds the format's size limits; `failed` when libwebp fails for another reason or a frame cannot be decoded;
-    ///   `outOfMemory`.
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, frames of
+    ///   another size than the canvas, animations of 2^31 ms or more, and still images that exceed the format's size
+    ///   limits when encoded. It is `failed` when libwebp fails for another reason or a frame cannot be decoded, and
+    ///   `outOfMemory` when there is no memory.
     /// - Complexity: O(*w* × *h*) for each frame. Memory for pixels does not depend on the number of frames. Several
     ///   copies of the encoded file can be in memory.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
@@ -122,9 +122,10 @@ extension ImageEncoding where Self == ImageEncoder {
     /// Delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A number of plays above
     /// 65,535 is stored as 65,535. An animation whose frames are all equal usually becomes a still image.
     ///
-    /// A side of more than 16,383 pixels, a frame whose size differs from the canvas, an animation of 2^31 ms or more,
-    /// and an encoded still image that exceeds the format's size limits are errors with the code `unsupportedImage`. A
-    /// row encoder collects the whole image, because libwebp needs all rows to encode. Source: RFC 9649.
+    /// Encoding throws `unsupportedImage` for a side of more than 16,383 pixels, and for an encoded still image that
+    /// exceeds the format's size limits. It also does for a frame whose size differs from the canvas, and for an
+    /// animation of 2^31 ms or more. A row encoder collects the whole image, because libwebp needs all rows to encode.
+    /// Source: RFC 9649.
     ///
     /// - Parameters:
     ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when

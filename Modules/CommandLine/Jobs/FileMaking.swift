@@ -15,8 +15,8 @@ protocol FileMaking: Sendable {
     /// Whether each image's losses are reported, and not only the totals.
     var reportsLosses: Bool { get }
 
-    /// Loads the image and writes its files to the sink. Returns what was written. Throws the error of loading,
-    /// encoding or writing.
+    /// Loads the image and writes its files to the sink. Returns the files and the damage that was tolerated.
+    /// Throws the error of loading, encoding or writing.
     func make(
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage

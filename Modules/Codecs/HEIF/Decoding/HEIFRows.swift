@@ -2,7 +2,7 @@
     import AlcedoCore
 
     /// The conversion of an image to the rows that the options request: cropped, straight, reduced and, at the end,
-    /// premultiplied. Rows keep their stored order. Rows of tiles are decoded as they are needed.
+    /// premultiplied. Rows keep their stored order. Rows of tiles are decoded when they are needed.
     struct HEIFRows {
         private let color: PictureReader
         private let alpha: AlphaRows?
