@@ -115,7 +115,7 @@ struct SandboxedServerTests {
     #endif
 
     @Test func `the metrics contain the counts of the sandbox`() {
-        let counts = ServerCodecs.SandboxCounts(
+        let counts = SandboxCounts(
             isComplete: true, failures: [("crash", 2), ("time", 0)], startedWorkers: 3, recycledWorkers: 5,
             lostWorkers: 7)
 

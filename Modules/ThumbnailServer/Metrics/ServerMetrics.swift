@@ -35,7 +35,7 @@ final class ServerMetrics: Sendable {
     /// Returns the metrics as text. The statistics of the shared store and of the sandbox are nil if there is none.
     func text(
         inFlight: Int, _ writeStatistics: ThumbnailCache.WriteStatistics, sharedStore: SharedStoreMonitor.Statistics?,
-        sandbox: ServerCodecs.SandboxCounts? = nil, _ pipeline: PipelineMetrics.Snapshot
+        sandbox: SandboxCounts? = nil, _ pipeline: PipelineMetrics.Snapshot
     ) -> String {
         let counts = current
         var text = PrometheusText()
@@ -79,7 +79,7 @@ final class ServerMetrics: Sendable {
         return text.text
     }
 
-    private static func add(_ sandbox: ServerCodecs.SandboxCounts, to text: inout PrometheusText) {
+    private static func add(_ sandbox: SandboxCounts, to text: inout PrometheusText) {
         text.add(
             "thumbnail_sandbox_failures_total", .counter, "Originals whose decoder failed in the sandbox, by reason.",
             label: "reason", sandbox.failures.map { ($0.reason, $0.count) })

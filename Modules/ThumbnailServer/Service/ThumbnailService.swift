@@ -27,7 +27,7 @@ final class ThumbnailService: HTTPHandling {
     private let cache: ThumbnailCache
     private let pipelineMetrics: PipelineMetrics
     private let sharedStore: SharedStoreMonitor?
-    private let sandboxCounts: (@Sendable () -> ServerCodecs.SandboxCounts)?
+    private let sandboxCounts: (@Sendable () -> SandboxCounts)?
     private let clock: any TimeSource
     private let metrics = ServerMetrics()
     private let admission: Admission
@@ -49,7 +49,7 @@ final class ThumbnailService: HTTPHandling {
     init(
         _ settings: Settings, admission: Admission, generator: ThumbnailGenerator, cache: ThumbnailCache,
         pipelineMetrics: PipelineMetrics, sharedStore: SharedStoreMonitor? = nil,
-        sandboxCounts: (@Sendable () -> ServerCodecs.SandboxCounts)? = nil, clock: any TimeSource = SystemClock()
+        sandboxCounts: (@Sendable () -> SandboxCounts)? = nil, clock: any TimeSource = SystemClock()
     ) {
         self.settings = settings
         self.generator = generator
