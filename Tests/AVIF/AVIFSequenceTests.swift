@@ -130,6 +130,25 @@
             for index in 0..<3 { #expect(try frames.frame(at: index) == pixels[index]) }
         }
 
+        @Test(arguments: [6, 7, 8, 9, 10])
+        func `a lossy sequence of many frames is encoded at every speed, with exact alpha`(speed: Int) throws {
+            let whole = try samplePixels(PixelSize(width: 80, height: 64), alpha: true)
+            let pixels = try (0..<12).map { try cropped(whole, x: $0, y: 0, width: 64, height: 64) }
+            let source = MadeFrames(pixels[0].size, pixels.map { (pixels: Optional($0), delay: .milliseconds(40)) })
+
+            let frames = try frames(
+                AVIFEncoder(compression: .lossy(quality: 60), speed: speed).encode(
+                    DecodedImage(pixels: pixels[0], frames: source)))
+
+            #expect(frames.frameCount == 12)
+            for index in [0, 11] { #expect(try alpha(of: frames.frame(at: index)) == alpha(of: pixels[index])) }
+        }
+
+        private func alpha(of pixels: PixelBuffer) -> [UInt8] {
+            let bytes = [UInt8](pixels.tightBytes)
+            return stride(from: 3, to: bytes.count, by: 4).map { bytes[$0] }
+        }
+
         @Test func `color of a sequence that is stored premultiplied is divided by alpha`() throws {
             let whole = try samplePixels(PixelSize(width: 22, height: 9), alpha: true)
             let pixels = try (0..<2).map { index in

@@ -197,11 +197,10 @@
         ///
         /// - Parameters:
         ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
-        ///     `lossless` is `true`. Alpha is kept exactly; in frames of an animation with a speed above 6, nearly.
-        ///     Default: 60.
+        ///     `lossless` is `true`. Alpha is kept exactly. Default: 60.
         ///   - lossless: Whether every sample is kept, up to 12 bits. Default: `false`.
-        ///   - speed: The speed, from 0 (smallest file) to 10 (fastest), or 6 for a lossless animation. Other values
-        ///     are clamped. Default: 6.
+        ///   - speed: The speed, from 0 (smallest file) to 10 (fastest), or to 6 for an animation, because the AV1
+        ///     encoder fails with faster ones. Other values are clamped. Default: 6.
         ///   - threads: The maximum number of threads of the AV1 encoder. More than one divides large images into
         ///     tiles. Default: 1.
         ///   - keepsShortDelays: Whether delays of at most 10 ms in animations from GIF or APNG are written unchanged.

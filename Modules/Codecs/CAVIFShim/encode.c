@@ -94,9 +94,9 @@ alcedo_avif_encoder *alcedo_avif_encoder_create(const alcedo_avif_encoder_settin
     set_color(e->image, settings);
     avifEncoder *encoder = e->encoder;
     encoder->maxThreads = settings->threads;
-    // From speed 7, libavif encodes sequences with the real-time mode of libaom, which is not exactly lossless.
-    const int is_lossless = settings->quantizer == AVIF_QUANTIZER_LOSSLESS;
-    encoder->speed = is_lossless && settings->is_sequence && settings->speed > 6 ? 6 : settings->speed;
+    // From speed 7, libavif encodes sequences with the real-time mode of libaom. That is not exactly lossless, and
+    // libaom 3.6 ends the process: at speed 7 by an invalid access, and above by an assertion in the 11th frame.
+    encoder->speed = settings->is_sequence && settings->speed > 6 ? 6 : settings->speed;
     // Equal bounds fix the quantizer. libavif 1.x derives its quality from their mean.
     encoder->minQuantizer = encoder->maxQuantizer = settings->quantizer;
     encoder->minQuantizerAlpha = encoder->maxQuantizerAlpha = AVIF_QUANTIZER_LOSSLESS;

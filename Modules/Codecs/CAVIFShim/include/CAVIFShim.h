@@ -135,7 +135,7 @@ typedef struct {
     int is_subsampled;
     /// The quantizer of color, from 0 (lossless) to 63. Alpha is lossless.
     int quantizer;
-    /// The speed, from 0 (smallest file) to 10 (fastest).
+    /// The speed, from 0 (smallest file) to 10 (fastest). That of a sequence is at most 6.
     int speed;
     int threads;
     /// The orientation, as in alcedo_avif_info.
