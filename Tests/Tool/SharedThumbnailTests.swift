@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoCore
 @testable import AlcedoTool
 import AlcedoTesting
 import Foundation
@@ -11,6 +12,8 @@ struct SharedThumbnailTests {
     private let directory: TemporaryDirectory
     private let alcedo: Program
     private let root: URL
+    /// The standard requires the name and the version of the program.
+    private let failures = "fail/alcedo-\(AlcedoVersion.text)"
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -153,12 +156,12 @@ struct SharedThumbnailTests {
         let file = try photo()
         try Data(SampleImages.data("dunes.jpg").prefix(300)).write(to: file)
         try setModificationTime(of: file, 1_000_000_000)
-        let record = thumbnail(of: file, in: "fail/alcedo")
+        let record = thumbnail(of: file, in: failures)
 
         let first = try await make([file])
         #expect(first.status == 1)
-        #expect(try info(of: file, in: "fail/alcedo").metadata.texts["Thumb::MTime"] == "1000000000")
-        #expect(try info(of: file, in: "fail/alcedo").size == PixelSize(width: 1, height: 1))
+        #expect(try info(of: file, in: failures).metadata.texts["Thumb::MTime"] == "1000000000")
+        #expect(try info(of: file, in: failures).size == PixelSize(width: 1, height: 1))
         #expect(try permissions(record) == 0o600)
         #expect(try permissions(record.deletingLastPathComponent()) == 0o700)
 
@@ -181,7 +184,7 @@ struct SharedThumbnailTests {
         let outcome = try await make([file], ["--max-pixels", "10"])
 
         #expect(outcome.status == 1)
-        #expect(!FileManager.default.fileExists(atPath: thumbnail(of: file, in: "fail/alcedo").path))
+        #expect(!FileManager.default.fileExists(atPath: thumbnail(of: file, in: failures).path))
         #expect(try await make([file]).status == 0)
     }
 

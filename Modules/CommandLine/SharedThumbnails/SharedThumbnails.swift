@@ -10,8 +10,9 @@ import FoundationEssentials
 struct SharedThumbnails: Sendable {
     /// The names of the directories by the maximum number of pixels of a side.
     static let directories = [128: "normal", 256: "large", 512: "x-large", 1024: "xx-large"]
-    /// The directory of records of files of which this program could not make a thumbnail.
-    private static let failures = "fail/alcedo"
+    /// The directory of records of files of which this version of the program could not make a thumbnail. Another
+    /// version may be able to.
+    private static let failures = "fail/alcedo-\(AlcedoVersion.text)"
     /// The maximum number of bytes of a thumbnail that is read.
     private static let byteLimit = 16 << 20
 
