@@ -29,20 +29,13 @@ struct ConvertBenchCommand: ProgramCommand {
 
         """
 
-    private var imageDirectory: String?
-    private var python: String?
-    private var rounds = 5
-    private var filter = ""
+    private var pictures = PictureOptions()
     private var megapixels = 32
     /// The options of the process whose memory is measured: the file, and the conversion.
     private var (file, task): (String?, ConversionTask?)
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
-        case "--pictures": imageDirectory = try arguments.value(of: option)
-        case "--python": python = try arguments.value(of: option)
-        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-        case "--only": filter = try arguments.value(of: option)
         case "--megapixels": megapixels = try arguments.number(of: option, in: 1...100)
         // The options of the process whose memory is measured.
         case "--file": file = try arguments.value(of: option)
@@ -50,14 +43,14 @@ struct ConvertBenchCommand: ProgramCommand {
             let name = try arguments.value(of: option)
             guard let named = ConversionTask(rawValue: name) else { throw UsageError("no conversion is '\(name)'") }
             task = named
-        default: return false
+        default: return try pictures.take(option, from: &arguments)
         }
         return true
     }
 
     mutating func finish(_ words: [String]) throws {
         try Self.rejectWords(words)
-        if imageDirectory == nil, file == nil || task == nil { throw UsageError("convert needs --pictures") }
+        if !pictures.isComplete, file == nil || task == nil { throw UsageError("convert needs --pictures") }
     }
 
     func run() async throws -> ExitStatus {
@@ -67,23 +60,22 @@ struct ConvertBenchCommand: ProgramCommand {
             Console.output("\(byteCount)\n")
             return .success
         }
-        guard let imageDirectory else { return .usage }
-        let formats = ConvertedFile.formats.filter { filter.isEmpty || $0.name.contains(filter) }
+        let formats = ConvertedFile.formats.filter { pictures.includes($0.name) }
         guard !formats.isEmpty else {
             let names = ConvertedFile.formats.map(\.name).joined(separator: ", ")
             throw UsageError("no format has this name; available: \(names)")
         }
-        let image = try Mosaic(of: URL(filePath: imageDirectory).appending(path: "wallpapers")).image(
-            megapixels: megapixels)
+        let image = try Mosaic(of: pictures.directory("wallpapers", of: Self.name)).image(megapixels: megapixels)
         let scratch = try BenchDirectory(in: FileManager.default.temporaryDirectory)
         defer { scratch.remove() }
-        let peer = try python.map { try PythonConversions(python: $0) }
+        let peer = try pictures.python.map { try PythonConversions(python: $0) }
         ConversionSpeed.printHeader()
         for format in formats {
             let path = scratch.url.appending(path: "image.\(format.name)").path
             try format.encoder.encode(image).write(to: URL(filePath: path))
             try await ConversionSpeed(
-                name: format.name, path: path, scratch: scratch.url, python: python, peer: peer, rounds: rounds
+                name: format.name, path: path, scratch: scratch.url, python: pictures.python, peer: peer,
+                rounds: pictures.rounds
             ).run()
         }
         return .success

@@ -26,43 +26,35 @@ struct FormatBenchCommand: ProgramCommand {
 
         """
 
-    private var imageDirectory = ""
-    private var python: String?
-    private var rounds = 5
-    private var filter = ""
+    private var pictures = PictureOptions()
     private var maximumCount = 100
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
-        switch option {
-        case "--pictures": imageDirectory = try arguments.value(of: option)
-        case "--python": python = try arguments.value(of: option)
-        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-        case "--only": filter = try arguments.value(of: option)
-        case "--most": maximumCount = try arguments.number(of: option, in: 1...100_000)
-        default: return false
-        }
+        guard option == "--most" else { return try pictures.take(option, from: &arguments) }
+        maximumCount = try arguments.number(of: option, in: 1...100_000)
         return true
     }
 
     mutating func finish(_ words: [String]) throws {
         try Self.rejectWords(words)
-        if imageDirectory.isEmpty { throw UsageError("formats needs --pictures") }
+        if !pictures.isComplete { throw UsageError("formats needs --pictures") }
     }
 
     func run() async throws -> ExitStatus {
-        let files = try ThumbnailFiles(URL(filePath: imageDirectory).appending(path: "formats"))
+        let directory = try pictures.directory("formats", of: Self.name)
+        let files = try ThumbnailFiles(directory)
         let registry = CodecRegistry.inProcess
         let rows = FormatThumbnails.Row.all.filter { row in
-            registry.entries.contains { $0.format == row.format } && (filter.isEmpty || row.name.contains(filter))
+            registry.entries.contains { $0.format == row.format } && pictures.includes(row.name)
         }
         let measured = rows.map { (row: $0, paths: Array(files.paths(of: $0.format).prefix(maximumCount))) }
             .filter { !$0.paths.isEmpty }
         guard !measured.isEmpty else {
-            throw BenchError(description: "no image in \(imageDirectory)/formats that this build can measure")
+            throw BenchError(description: "no image in \(directory.path) that this build can measure")
         }
         FormatThumbnails.printHeader()
         for (row, paths) in measured {
-            try await FormatThumbnails(row: row, paths: paths, python: python, rounds: rounds).run()
+            try await FormatThumbnails(row: row, paths: paths, python: pictures.python, rounds: pictures.rounds).run()
         }
         return .success
     }

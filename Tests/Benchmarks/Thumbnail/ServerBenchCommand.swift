@@ -21,30 +21,24 @@ struct ServerBenchCommand: ProgramCommand {
 
         """
 
-    private var imageDirectory = ""
-    private var python: String?
-    private var rounds = 5
+    private var pictures = PictureOptions()
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
-        switch option {
-        case "--pictures": imageDirectory = try arguments.value(of: option)
-        case "--python": python = try arguments.value(of: option)
-        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-        default: return false
-        }
-        return true
+        // The benchmark has no parts to choose.
+        try option != "--only" && pictures.take(option, from: &arguments)
     }
 
     mutating func finish(_ words: [String]) throws {
         try Self.rejectWords(words)
-        if imageDirectory.isEmpty { throw UsageError("server needs --pictures") }
+        if !pictures.isComplete { throw UsageError("server needs --pictures") }
     }
 
     func run() async throws -> ExitStatus {
-        let files = try ThumbnailFiles(URL(filePath: imageDirectory).appending(path: "web"))
-        let thumbor = python.flatMap { Self.thumbor(beside: $0) }
+        let files = try ThumbnailFiles(pictures.directory("web", of: Self.name))
+        let thumbor = pictures.python.flatMap { Self.thumbor(beside: $0) }
         try await ThumbnailServerBenchmark(
-            files: files, thumbor: thumbor, python: thumbor == nil ? nil : python, rounds: rounds
+            files: files, thumbor: thumbor, python: thumbor == nil ? nil : pictures.python,
+            rounds: pictures.rounds
         ).run()
         return .success
     }

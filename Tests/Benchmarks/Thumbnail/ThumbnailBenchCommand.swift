@@ -26,32 +26,25 @@ struct ThumbnailBenchCommand: ProgramCommand {
 
         """
 
-    private var imageDirectory: String?
-    private var python: String?
-    private var rounds = 5
-    private var filter = ""
+    private var pictures = PictureOptions()
     private var maximumCount = 100
     /// The options of the loading process: the base URL of the images, and its disk cache.
     private var (base, cache): (String?, String?)
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
-        case "--pictures": imageDirectory = try arguments.value(of: option)
-        case "--python": python = try arguments.value(of: option)
-        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-        case "--only": filter = try arguments.value(of: option)
         case "--most": maximumCount = try arguments.number(of: option, in: 1...100_000)
         // The options of the loading process.
         case "--load": base = try arguments.value(of: option)
         case "--cache": cache = try arguments.value(of: option)
-        default: return false
+        default: return try pictures.take(option, from: &arguments)
         }
         return true
     }
 
     mutating func finish(_ words: [String]) throws {
         try Self.rejectWords(words)
-        if imageDirectory == nil, base == nil { throw UsageError("thumbnail needs --pictures") }
+        if !pictures.isComplete, base == nil { throw UsageError("thumbnail needs --pictures") }
     }
 
     func run() async throws -> ExitStatus {
@@ -60,17 +53,15 @@ struct ThumbnailBenchCommand: ProgramCommand {
             try await ServedThumbnailLoad(base: base, cacheDirectory: directory).run()
             return .success
         }
-        guard let imageDirectory else { return .usage }
-        let directory = URL(filePath: imageDirectory)
-        for (name, goal) in ThumbnailSpeed.tables where filter.isEmpty || name.contains(filter) {
-            let files = try ThumbnailFiles(directory.appending(path: name))
+        for (name, goal) in ThumbnailSpeed.tables where pictures.includes(name) {
+            let files = try ThumbnailFiles(pictures.directory(name, of: Self.name))
             try await ThumbnailSpeed(
-                files: files, goal: goal, python: python, rounds: rounds, maximumCount: maximumCount
+                files: files, goal: goal, python: pictures.python, rounds: pictures.rounds, maximumCount: maximumCount
             ).run(name)
         }
-        if filter.isEmpty || "server".contains(filter) {
-            let files = try ThumbnailFiles(directory.appending(path: "web"))
-            try await ServedThumbnails(files: files, python: python, rounds: rounds).run()
+        if pictures.includes("server") {
+            let files = try ThumbnailFiles(pictures.directory("web", of: Self.name))
+            try await ServedThumbnails(files: files, python: pictures.python, rounds: pictures.rounds).run()
         }
         return .success
     }
