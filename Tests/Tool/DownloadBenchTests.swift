@@ -12,7 +12,7 @@ struct DownloadBenchTests {
 
     @Test func `the download benchmark prints a row for each case and the cancellation time`() async throws {
         let outcome = try await run([
-            "--origin", "--only", "4 KB x 8", "--rounds", "1", "--turn", "1", "--cancels", "2", "--python",
+            "--origin", "--only", "4 KB x 64", "--rounds", "1", "--turn", "1", "--cancels", "2", "--python",
             "/nowhere/python",
         ])
 
@@ -21,8 +21,8 @@ struct DownloadBenchTests {
         #expect(lines.prefix(2) == ["server: the built-in origin", "aiohttp: not found"])
         // The origin has no TLS, so one of three cases is left.
         #expect(lines.count == 6)
-        let row = try #require(lines.first { $0.hasPrefix("4 KB x 8, plain HTTP/1.1 ") })
-        let cells = row.dropFirst("4 KB x 8, plain HTTP/1.1 ".count).split(separator: " ")
+        let row = try #require(lines.first { $0.hasPrefix("4 KB x 64, plain HTTP/1.1 ") })
+        let cells = row.dropFirst("4 KB x 64, plain HTTP/1.1 ".count).split(separator: " ")
         #expect(cells.count == 6)
         #expect(cells.prefix(5).allSatisfy { Double($0) ?? 0 > 0 })
         #expect(cells.last == "-")
@@ -32,18 +32,18 @@ struct DownloadBenchTests {
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: nginx), "nginx is not installed"))
     func `the download benchmark uses HTTP2 with nginx`() async throws {
-        let outcome = try await run(["--only", "4 KB x 8, HTTP/2", "--rounds", "1", "--turn", "1", "--cancels", "1"])
+        let outcome = try await run(["--only", "4 KB x 64, HTTP/2", "--rounds", "1", "--turn", "1", "--cancels", "1"])
 
         #expect(outcome.status == 0, "\(outcome.problems)")
         #expect(outcome.output.hasPrefix("server: nginx\n"))
-        #expect(outcome.output.contains("\n4 KB x 8, HTTP/2 over TLS "))
+        #expect(outcome.output.contains("\n4 KB x 64, HTTP/2 over TLS "))
     }
 
     @Test func `many requests leave no descriptor open`() async throws {
-        let outcome = try await run(["--origin", "--only", "4 KB x 8, plain", "--requests", "1500"])
+        let outcome = try await run(["--origin", "--only", "4 KB x 64, plain", "--requests", "1500"])
 
         #expect(outcome.status == 0, "\(outcome.problems)")
-        #expect(outcome.output.contains("4 KB x 8, plain HTTP/1.1: 1500 requests\n"))
+        #expect(outcome.output.contains("4 KB x 64, plain HTTP/1.1: 1500 requests\n"))
         let counts = try #require(outcome.output.firstMatch(of: /descriptors before: (\d+), .*after: (\d+)/))
         #expect(counts.1 == counts.2)
     }

@@ -18,11 +18,12 @@ struct DownloadCase: Sendable {
         case multiplexed = "HTTP/2 over TLS"
     }
 
-    static let small = 4 << 10
-    static let large = 200 << 10
+    static let (small, medium, large) = (4 << 10, 64 << 10, 1 << 20)
+    /// The numbers of bytes of the bodies.
+    static let sizes = [small, medium, large]
 
     static let all = [WireProtocol.plain, .secure, .multiplexed].flatMap { wireProtocol in
-        [(small, 8), (small, 64), (large, 8)].map {
+        [(small, 8), (small, 64), (medium, 8), (large, 8)].map {
             DownloadCase(wireProtocol: wireProtocol, byteCount: $0, connections: $1)
         }
     }
@@ -61,7 +62,7 @@ final class OriginServer: BenchServer {
     /// Serves until standard input ends. Runs in the separate process.
     static func serve() throws {
         let bodies = Dictionary(
-            uniqueKeysWithValues: [DownloadCase.small, DownloadCase.large].map { count in
+            uniqueKeysWithValues: DownloadCase.sizes.map { count in
                 ("/\(count)", OriginReply.ok(Data(repeating: 7, count: count)))
             })
         let origin = try LoopbackOrigin { bodies[$0.path] ?? .status(404) }

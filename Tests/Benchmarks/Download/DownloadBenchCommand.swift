@@ -10,7 +10,7 @@ struct DownloadBenchCommand: ProgramCommand {
     static let help = """
         usage: alcedo-bench download [options]
 
-        Downloads bodies of 4 KB and 200 KB into memory from a server on this machine: from nginx if it is installed,
+        Downloads bodies of 4 KB, 64 KB and 1 MB into memory from a server on this machine: from nginx if installed,
         otherwise from the origin of AlcedoTesting in a separate process, without TLS. Alternates between a C loop over
         libcurl's multi interface, the transport alone, the downloader, URLSession (without TLS, because a certificate
         authority cannot be added), and Python's aiohttp (without HTTP/2). Each URL is requested once. Prints requests

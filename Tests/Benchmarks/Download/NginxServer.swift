@@ -68,8 +68,9 @@ final class NginxServer: BenchServer {
             openssl x509 -req -CA ca.pem -CAkey ca.key -set_serial 1 -days 2 -out server.pem \\
                 -extfile <(echo "subjectAltName=IP:127.0.0.1")
         mkdir files
-        head -c \(DownloadCase.small) /dev/urandom >files/\(DownloadCase.small)
-        head -c \(DownloadCase.large) /dev/urandom >files/\(DownloadCase.large)
+        for size in \(DownloadCase.sizes.map { "\($0)" }.joined(separator: " ")); do
+            head -c $size /dev/urandom >files/$size
+        done
         """
 
     private static func configuration(_ ports: [DownloadCase.WireProtocol: Int], _ directory: String) -> String {
