@@ -17,6 +17,17 @@ import Testing
             points: sizes.map { .init(size: $0, seconds: seconds(Double($0)), bytes: 1_000 + 24 * $0) })
     }
 
+    @Test func `the exponent is a figure of the report, with the limit as its goal`() throws {
+        let total = try #require(series { 2e-6 * $0 * $0 }.figure)
+        #expect(total.name == "growth of the time, a series")
+        #expect((total.shownValue, total.shownLimit) == ("2 (total)", "at most 1.15 (total)"))
+        #expect(!total.isMet)
+        let constant = try #require(series(.lookup) { _ in 4e-8 }.figure)
+        #expect((constant.shownValue, constant.shownLimit) == ("0.01 (look-up)", "at most 0.15 (look-up)"))
+        #expect(constant.isMet)
+        #expect(series(sizes: [10]) { $0 }.figure == nil)
+    }
+
     @Test(arguments: [0.0, 0.5, 1, 2])
     func `the exponent of a power is its exponent, whatever the factor`(exponent: Double) throws {
         for factor in [1e-9, 3, 1e6] {

@@ -81,6 +81,7 @@ struct GrowthBenchCommand: ProgramCommand {
         let location = output.map { OutputDirectory($0.directory, replaces: replaces, sparing: []) }
         if let output { try location?.prepare(for: [output.name]) }
         let series = try groups.flatMap { try measure($0) }
+        for one in series { one.figure?.record() }
         if !isMarkdown { Console.output("\n") }
         Console.output(GrowthTable(series: series).markdown)
         if let output { try location?.write(Data(GrowthPlot(series: series).svg.utf8), named: output.name) }

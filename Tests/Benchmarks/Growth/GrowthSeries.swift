@@ -40,6 +40,16 @@ struct GrowthSeries: Codable, Equatable {
         }
     }
 
+    /// The exponent with its limit as the goal, for the report; nil with fewer than two sizes. It has a unit, because
+    /// exponents are not compared with thresholds. It is at least 0.01, because the plot of the report is logarithmic.
+    var figure: BenchFigure? {
+        exponent.map { exponent in
+            BenchFigure(
+                "growth of the time, \(name)", max(0.01, exponent),
+                unit: quantity == .total ? " (total)" : " (look-up)", .atMost(exponentLimit))
+        }
+    }
+
     /// Whether the exponent exceeds its limit.
     var isFlagged: Bool { exponent.map { $0 > exponentLimit } ?? false }
 

@@ -9,10 +9,11 @@ struct ServerBenchCommand: ProgramCommand {
 
         Measures thumbnail-server, alternately with Thumbor in two processes: JPEG thumbnails of at most 320 x 320
         pixels of all files in DIR/web, which nginx serves, without caches. A C loop requests them on 16 connections.
-        Prints medians of the rounds, the peak of resident memory of all processes of a server, and the mean PSNR of 200
-        thumbnails against the whole image reduced by Pillow's Lanczos filter. The program thumbnail-server must be in
-        the directory of this program. Tests/Benchmarks/bench-pictures creates the images, Tests/Benchmarks/bench-peers
-        installs the interpreter, and both print their paths.
+        Thumbor writes them with quality 80. thumbnail-server writes them with the same quality, and with a lower one
+        for a PSNR that is close to Thumbor's. Prints medians of the rounds, the peak of resident memory of all
+        processes of a server, and the mean PSNR of 100 thumbnails against the whole image reduced by Pillow's Lanczos
+        filter. The program thumbnail-server must be in the directory of this program. Tests/Benchmarks/bench-pictures
+        creates the images, Tests/Benchmarks/bench-peers installs the interpreter, and both print their paths.
 
           --pictures DIR  read images from DIR, which has the directory web
           --python PATH   use Thumbor if it is in the directory of the Python interpreter PATH, and compare the

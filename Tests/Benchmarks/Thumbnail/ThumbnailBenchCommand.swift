@@ -13,8 +13,8 @@ struct ThumbnailBenchCommand: ProgramCommand {
         decodes it at the scale that the pipeline uses: of the files in DIR/wallpapers and DIR/web on one thread, for
         each format, then with the pipeline on two threads; then of all files in DIR/web from nginx with empty caches,
         from disk, from memory, and without caches, against aiohttp with libvips. Prints medians of the rounds, and
-        ratios of medians. Beside the times are the mean PSNR of each library's thumbnails against the whole image
-        reduced by Pillow's Lanczos filter. Tests/Benchmarks/bench-pictures creates the images,
+        ratios of medians. Beside the times are the mean PSNR of each library's thumbnails, or of 200 of the server's,
+        against the whole image reduced by Pillow's Lanczos filter. Tests/Benchmarks/bench-pictures creates the images,
         Tests/Benchmarks/bench-peers installs the interpreter, and both print their paths.
 
           --pictures DIR  read images from DIR, which has the directories wallpapers and web
