@@ -49,11 +49,17 @@ struct BenchThresholds {
         }
     }
 
-    /// Returns a line for the file for each ratio without a threshold, with a margin of 20 percent.
+    /// Returns a line for the file for each ratio without a threshold, with the margin.
     func missingLines(of figures: [BenchFigure]) -> [String] {
         figures.filter { $0.unit.isEmpty && threshold(of: $0) == nil }.map { figure in
             let bound: BenchFigure.Goal =
-                figure.goal.isMaximum ? .atMost(figure.value * 1.2) : .atLeast(figure.value / 1.2)
+                if figure.goal.isMaximum {
+                    .atMost(figure.value * Self.margin)
+                } else if Self.isDecibels(figure) {
+                    .atLeast(figure.value - Self.marginInDecibels)
+                } else {
+                    .atLeast(figure.value / Self.margin)
+                }
             return "\(BenchFigure(figure.name, figure.value, bound).shownLimit) | \(figure.name)"
         }
     }
@@ -74,14 +80,18 @@ struct BenchThresholds {
         }
     }
 
-    /// Returns the value for which the threshold of a ratio was made: the threshold without the margin, which is 20
-    /// percent, or 2.5 for decibels. Returns nil for a figure without a threshold.
+    /// The margin of a threshold is 20 percent, or 2.5 for decibels, of which more are always better.
+    private static let (margin, marginInDecibels) = (1.2, 2.5)
+
+    private static func isDecibels(_ figure: BenchFigure) -> Bool { figure.name.hasSuffix(" in dB") }
+
+    /// Returns the value for which the threshold of a ratio was made: the threshold without the margin. Returns nil for
+    /// a figure without a threshold.
     private func expectedValue(of figure: BenchFigure) -> Double? {
-        let isDecibels = figure.name.hasSuffix(" in dB")
         switch threshold(of: figure) {
-        case .atMost(let limit): return isDecibels ? limit - 2.5 : limit / 1.2
-        case .atLeast(let limit): return isDecibels ? limit + 2.5 : limit * 1.2
-        case nil: return nil
+        case .atMost(let limit): limit / Self.margin
+        case .atLeast(let limit): Self.isDecibels(figure) ? limit + Self.marginInDecibels : limit * Self.margin
+        case nil: nil
         }
     }
 
