@@ -268,7 +268,7 @@ struct BenchmarkTests {
         let ratios = try await bench.run(words + ["--ratios-only", "--thresholds", file.path])
         #expect(ratios.status == 0)
         let omitted = try await bench.run(
-            ["all", "--only", "Pipeline", "--ratios-only", "--force", "--output", directory.path]
+            ["all", "--only", "Growth", "--ratios-only", "--force", "--output", directory.path]
                 + ["--pictures", sources.path])
         #expect(omitted.status == 2)
         #expect(omitted.problems.contains("no part has this title"))
@@ -423,7 +423,7 @@ struct BenchmarkTests {
 
     @Test(arguments: [
         [], ["nonsense"], ["decode"], ["encode"], ["memory"], ["decode", "a", "b"], ["formats"], ["inspect", "a"],
-        ["start", "--rounds", "0"], ["server"], ["all"],
+        ["start", "--rounds", "0"], ["server"], ["server", "--only", "a", "--pictures", "b"], ["all"],
     ])
     func `an invalid command line is explained and exits with status 2`(words: [String]) async throws {
         let outcome = try await bench.run(words)

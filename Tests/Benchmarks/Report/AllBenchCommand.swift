@@ -8,9 +8,10 @@ struct AllBenchCommand: ProgramCommand {
         usage: alcedo-bench all --pictures DIR [options]
 
         Runs every benchmark in a separate process and writes report.md and report.svg with the results and their goals,
-        the machine, the versions, and the output of each command; and report.json for --update. A run takes three
-        quarters of an hour on an otherwise idle machine. The programs alcedo and thumbnail-server must be in the
-        directory of this program. With --traits AVIF,HEIF,JXL,SVG, the report also has thumbnails of these formats.
+        the machine, the versions, and the output of each command; and report.json for --update. The programs
+        alcedo and thumbnail-server must be in the directory of this program. The report is complete with --traits
+        AVIF,HEIF,JXL,SVG,Sandbox: it then also has thumbnails of these formats, conversions of AVIF, and the sandbox.
+        A run takes 35 minutes on an otherwise idle machine. The time of each part is printed.
         Tests/Benchmarks/bench-pictures creates the images, Tests/Benchmarks/bench-peers installs the interpreter, and
         both print their paths.
 
@@ -20,7 +21,7 @@ struct AllBenchCommand: ProgramCommand {
           --output DIR    write the report to DIR (default: .)
           --force         replace an existing report
           --rounds N      measure N rounds of encoders, downloader, processors, colors, thumbnails and
-                          conversions (default: 5)
+                          conversions (default: 3)
           --only TEXT     run only parts whose title contains TEXT, such as Thumbnails; may be repeated
           --update        replace the report, and keep the other parts from report.json in --output if it is of the same
                           machine and versions
@@ -28,21 +29,22 @@ struct AllBenchCommand: ProgramCommand {
                           fail if a ratio is worse than its threshold in FILE, such as Tests/Benchmarks/thresholds.txt,
                           also when its part is measured again; print a line for FILE for a ratio without one, and the
                           five largest changes
-          --ratios-only   omit parts and large numbers of entries without a ratio, which --thresholds does not compare
+          --ratios-only   omit what --thresholds does not compare, and the longest series, such as the wallpapers: a
+                          run then takes a quarter of an hour
 
         """
 
     private struct Part {
         let title: String
         let words: [String]
-        /// Whether the part records ratios.
-        var hasRatios = true
+        /// Whether the part records ratios, and is short enough for --ratios-only.
+        var isCompared = true
     }
 
     private var imageDirectory = ""
     private var python: String?
     private var output = "."
-    private var rounds = 5
+    private var rounds = 3
     private var filters: [String] = []
     private var isUpdate = false
     private var replaces = false
@@ -76,7 +78,7 @@ struct AllBenchCommand: ProgramCommand {
 
     func run() async throws -> ExitStatus {
         let parts = parts(imageDirectory)
-        let compared = parts.filter { !isRatiosOnly || $0.hasRatios }
+        let compared = parts.filter { !isRatiosOnly || $0.isCompared }
         let chosen = Set(compared.map(\.title).filter { filters.isEmpty || filters.contains(where: $0.contains) })
         // The images are checked before the first benchmark, because a run takes minutes.
         for name in Self.directories
@@ -154,35 +156,56 @@ struct AllBenchCommand: ProgramCommand {
     private func parts(_ imageDirectory: String) -> [Part] {
         let peer = python.map { ["--python", $0] } ?? []
         let roundOptions = ["--rounds", "\(rounds)"]
+        func short(_ options: String...) -> [String] { isRatiosOnly ? options : [] }
+        func thumbnails(_ table: String) -> [String] {
+            ["thumbnail", "--pictures", imageDirectory, "--only", table] + roundOptions + peer
+        }
         return [
-            Part(title: "Decoders", words: ["decode", "\(imageDirectory)/wallpapers", "--rounds", "3"]),
+            Part(
+                title: "Decoders",
+                words: ["decode", "\(imageDirectory)/wallpapers", "--rounds", isRatiosOnly ? "1" : "3"]),
             Part(title: "Encoders", words: ["encode", "\(imageDirectory)/web"] + roundOptions + peer),
         ] + memoryParts(imageDirectory) + [
             Part(title: "Memory caches", words: ["memory-cache", "--entries", "1000", "--threads", "1"]),
             Part(
                 title: "Memory caches, 100,000 entries",
                 words: ["memory-cache", "--entries", "100000", "--threads", "1"]),
-            // The times with many entries are not ratios.
-            Part(title: "Disk caches", words: ["disk-cache"] + (isRatiosOnly ? ["--entries", "1000"] : [])),
-            Part(title: "Response cache", words: ["response-cache"] + (isRatiosOnly ? ["--urls", "1000"] : [])),
-            Part(title: "Downloader", words: ["download"] + roundOptions + peer),
-            Part(title: "Pipeline", words: ["pipeline"], hasRatios: false),
-            Part(title: "View binding", words: ["binding"], hasRatios: false),
+            // Neither times with many entries nor growths are ratios.
+            Part(title: "Disk caches", words: ["disk-cache"] + short("--entries", "1000")),
+            Part(title: "Response cache", words: ["response-cache"] + short("--urls", "1000")),
+            Part(title: "Downloader", words: ["download"] + roundOptions + peer + short("--turn", "250")),
+            Part(title: "Pipeline", words: ["pipeline"] + short("--images", "1000", "--rounds", "3")),
+            Part(title: "View binding", words: ["binding"], isCompared: false),
             Part(title: "Processors", words: ["resize"] + roundOptions + peer),
             Part(title: "Colors", words: ["color"] + roundOptions + peer),
-            Part(title: "Thumbnails", words: ["thumbnail", "--pictures", imageDirectory] + roundOptions + peer),
+            Part(title: "Thumbnails, wallpapers", words: thumbnails("wallpapers"), isCompared: false),
+            Part(title: "Thumbnails, web", words: thumbnails("web") + short("--most", "40")),
+            Part(title: "Thumbnails from a server", words: thumbnails("server")),
         ] + formatParts(imageDirectory, roundOptions + peer) + [
-            Part(title: "Conversions", words: ["convert", "--pictures", imageDirectory] + roundOptions + peer),
-            Part(title: "Headers of small files", words: ["inspect"] + roundOptions),
-            Part(title: "Start", words: ["start"]),
+            Part(
+                title: "Conversions",
+                words: ["convert", "--pictures", imageDirectory] + roundOptions + peer + short("--only", "jpeg")),
+            Part(title: "Headers of small files", words: ["inspect"] + roundOptions + short("--files", "2000")),
+            Part(title: "Start", words: ["start"], isCompared: false),
             Part(title: "Thumbnail server", words: ["server", "--pictures", imageDirectory] + roundOptions + peer),
-        ]
+        ] + lastParts
+    }
+
+    /// The parts that need no images: that of the sandbox, if the program is built with it, and the growth.
+    private var lastParts: [Part] {
+        var parts: [Part] = []
+        #if Sandbox
+            parts.append(Part(title: "Sandbox", words: ["sandbox"]))
+        #endif
+        parts.append(Part(title: "Growth", words: ["growth"], isCompared: false))
+        return parts
     }
 
     /// Returns the part of further formats and of animations, if there are images of them.
     private func formatParts(_ imageDirectory: String, _ options: [String]) -> [Part] {
         guard FileManager.default.fileExists(atPath: "\(imageDirectory)/formats") else { return [] }
-        return [Part(title: "Further formats", words: ["formats", "--pictures", imageDirectory] + options)]
+        let short = isRatiosOnly ? ["--only", "animated gif"] : []
+        return [Part(title: "Further formats", words: ["formats", "--pictures", imageDirectory] + options + short)]
     }
 
     /// Returns the parts that measure the memory of a thumbnail of the largest wallpaper of each format.
@@ -198,7 +221,8 @@ struct AllBenchCommand: ProgramCommand {
         }
         return largest.sorted { $0.key < $1.key }.map { format, file in
             Part(
-                title: "Memory of a decode, \(format)", words: ["memory", file.path, "--size", "320"], hasRatios: false)
+                title: "Memory of a decode, \(format)", words: ["memory", file.path, "--size", "320"],
+                isCompared: false)
         }
     }
 
@@ -218,10 +242,12 @@ struct AllBenchCommand: ProgramCommand {
             try? FileManager.default.removeItem(at: file)
             BenchCleanup.end(file)
         }
-        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
+        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         let variable = "\(BenchFigure.fileVariable)=\(file.path)"
         let stolenTime = StolenTime()
-        let output = try BenchProcess.output(of: "/usr/bin/env", [variable, program] + part.words)
+        // The report names the programs beside this one without their directory.
+        let output = try BenchProcess.output(of: "/usr/bin/env", [variable, program.path] + part.words)
+            .replacingOccurrences(of: program.deletingLastPathComponent().path + "/", with: "")
         return BenchReport.Section(
             title: part.title, command: Self.command(part.words), output: output,
             figures: BenchFigure.read(file.path), stolen: stolenTime.share, date: date)
