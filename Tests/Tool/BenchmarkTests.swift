@@ -302,6 +302,21 @@ struct BenchmarkTests {
         }
     }
 
+    @Test func `the results of the README are rows of the report, with their goals`() throws {
+        // The test's file is in Tests/Tool.
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let report = try String(contentsOf: tests.appending(path: "Benchmarks/report.md"), encoding: .utf8)
+        let readme = try String(
+            contentsOf: tests.deletingLastPathComponent().appending(path: "README.md"), encoding: .utf8)
+        let table = try #require(readme.components(separatedBy: "\n| Row of the report |").last)
+        let rows = table.components(separatedBy: "\n\n")[0].split(separator: "\n").dropFirst(2)
+        #expect(rows.count == 3)
+        for row in rows {
+            let cells = row.split(separator: "|", omittingEmptySubsequences: false).prefix(5)
+            #expect(report.contains("\n\(cells.joined(separator: "|"))|\n"), "\(row)")
+        }
+    }
+
     @Test func `the pipeline benchmark counts one download and one decode for many requests`() async throws {
         let outcome = try await bench.run([
             "pipeline", "--directory", directory.path, "--images", "16", "--requests", "200", "--rounds", "1",
