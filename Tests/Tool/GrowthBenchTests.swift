@@ -20,10 +20,10 @@ import Testing
     @Test func `the exponent is a figure of the report, with the limit as its goal`() throws {
         let total = try #require(series { 2e-6 * $0 * $0 }.figure)
         #expect(total.name == "growth of the time, a series")
-        #expect((total.shownValue, total.shownLimit) == ("2 (total)", "at most 1.15 (total)"))
+        #expect([total.shownValue, total.shownLimit] == ["2 (total)", "at most 1.15 (total)"])
         #expect(!total.isMet)
         let constant = try #require(series(.lookup) { _ in 4e-8 }.figure)
-        #expect((constant.shownValue, constant.shownLimit) == ("0.01 (look-up)", "at most 0.15 (look-up)"))
+        #expect([constant.shownValue, constant.shownLimit] == ["0.01 (look-up)", "at most 0.15 (look-up)"])
         #expect(constant.isMet)
         #expect(series(sizes: [10]) { $0 }.figure == nil)
     }

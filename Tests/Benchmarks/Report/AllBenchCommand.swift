@@ -185,7 +185,7 @@ struct AllBenchCommand: ProgramCommand {
             Part(
                 title: "Conversions",
                 words: ["convert", "--pictures", imageDirectory] + roundOptions + peer + short("--only", "jpeg")),
-            Part(title: "Headers of small files", words: ["inspect"] + roundOptions + short("--files", "2000")),
+            Part(title: "Headers of small files", words: ["inspect"] + roundOptions),
             Part(title: "Start", words: ["start"], isCompared: false),
             Part(title: "Thumbnail server", words: ["server", "--pictures", imageDirectory] + roundOptions + peer),
         ] + lastParts
