@@ -12,7 +12,7 @@ struct ThumbnailServerBenchmark {
     /// The JPEG qualities of thumbnail-server, and the goals for its rate relative to Thumbor.
     private static let variants = [
         (quality: quality, name: "quality \(quality)", goal: 2.0),
-        (quality: 76, name: "PSNR no less than Thumbor's", goal: 2.5),
+        (quality: 74, name: "PSNR no less than Thumbor's", goal: 2.5),
     ]
 
     /// The number of thumbnails whose PSNR is measured.
