@@ -32,7 +32,7 @@ final class ConversionPass {
     ///   - placeholders: The placeholders to make of the image. Default: none.
     ///   - output: A closure that receives the bytes of the only variant in pieces, which are then not kept. Default:
     ///     nil.
-    /// - Throws: `ImageDecodingError`.
+    /// - Throws: `ImageDecodingError`, and `ImageProcessingError` if the image does not have the converter's frame.
     init(
         _ converter: ImageConverter, _ data: Data, to variants: [ImageConverter.Variant],
         placeholders: ImageConverter.Placeholders = [], output: ((RawSpan) throws -> Void)? = nil
@@ -42,6 +42,7 @@ final class ConversionPass {
         reader = try converter.codecs.open(data, limits: converter.limits)
         let info = try reader.info()
         self.info = info
+        if let frame = converter.frame { try Self.check(frame, frameCount: info.frameCount) }
         memory = EncodingMemory(limit: converter.maximumEncodingByteCount)
         branches = variants.enumerated().map { Branch($1, at: $0, of: info, by: converter, output) }
     }
@@ -60,7 +61,7 @@ final class ConversionPass {
             for group in groups {
                 // Codecs check this while they work, but not before.
                 try Self.checkCancellation()
-                try info.frameCount == 1 ? convertRows(to: group) : convertFrames(to: group)
+                try isStill ? convertRows(to: group) : convertFrames(to: group)
             }
             var result = ConvertedImages(
                 variants: branches.map { $0.result(of: info, by: converter, describes: describes) }, source: info,
@@ -92,7 +93,7 @@ final class ConversionPass {
         var largest = 0
         for group in groups {
             let options = options(for: group)
-            let consumer = info.frameCount == 1 ? rows(into: group, options) : measuredFrames(of: group, options)
+            let consumer = isStill ? rows(into: group, options) : measuredFrames(of: group, options)
             // Decoding an image whose bytes cannot be counted fails, or stays within this limit.
             let byteCount =
                 (try? reader.decodingByteCount(options, into: consumer)) ?? options.limits.maximumByteCount
@@ -100,6 +101,17 @@ final class ConversionPass {
             largest = max(largest, byteCount)
         }
         return largest
+    }
+
+    /// Whether the variants are still images.
+    private var isStill: Bool { info.frameCount == 1 || converter.frame != nil }
+
+    /// Throws `invalidParameter` for the index of a frame that an animation does not have.
+    private static func check(_ frame: Int, frameCount: Int) throws(ImageProcessingError) {
+        guard (0..<frameCount).contains(frame) else {
+            throw ImageProcessingError(
+                .invalidParameter, "the image has no frame \(frame); the last frame is \(frameCount - 1)")
+        }
     }
 
     /// The variants that are made of one decode. An image with more than 8 bits per sample, or in high dynamic range,
@@ -121,10 +133,24 @@ final class ConversionPass {
         try reader.checkMemory(options, into: consumer)
         // Rows that were passed on cannot be taken back, so a partial image is decoded as a whole.
         let found =
-            try options.allowsPartial
-            ? reader.decode(options).sendRows(to: consumer)
+            try options.allowsPartial || options.includesAnimation
+            ? decodedImage(options).sendRows(to: consumer)
             : reader.decodeRows(options, into: consumer)
         damage = .worst(damage, found)
+    }
+
+    /// Decodes the still image, or the frame of the converter.
+    private func decodedImage(_ options: DecodingOptions) throws -> DecodedImage {
+        var image = try reader.decode(options)
+        guard options.includesAnimation, let frame = converter.frame else { return image }
+        let frames = image.frames
+        // A damaged animation has fewer frames than its header says.
+        try Self.check(frame, frameCount: frames?.frameCount ?? 1)
+        guard let frames else { return image }
+        image.pixels = try frames.frame(at: frame)
+        image.frames = nil
+        image.damage = .worst(image.damage, frames.damage)
+        return image
     }
 
     private func convertFrames(to group: [Branch]) throws {
@@ -189,7 +215,8 @@ final class ConversionPass {
     private func options(for group: [Branch]) -> DecodingOptions {
         var options = DecodingOptions(
             limits: converter.limits, appliesOrientation: converter.appliesOrientation,
-            pixelFormat: info.exactFormat, tolerance: converter.tolerance)
+            pixelFormat: info.exactFormat, tolerance: converter.tolerance,
+            includesAnimation: !isStill || converter.frame ?? 0 > 0)
         options.target = target(for: group)
         // Without a target, this only tells that the rows are passed on.
         options.isFiltered = true

@@ -28,7 +28,7 @@ public import FoundationEssentials
 ///
 /// An animation stays an animation when the encoder and all processors support animations. Its frames are decoded,
 /// processed and encoded one at a time, and it ends before a frame that is damaged. Otherwise its first frame is
-/// converted.
+/// converted. ``frame`` selects one frame.
 ///
 /// The rows of a still image pass from the decoder through the resizer to the encoder one after another. "Recipes" of
 /// this module lists the cases in which the whole image is held in memory. "Converting" has the rules of variants,
@@ -70,6 +70,17 @@ public struct ImageConverter: Sendable {
     /// needs more fails with the `ImageEncodingError` `exceedsLimit`, if possible before any pixel is encoded, and
     /// otherwise as soon as the encoded bytes need more.
     public var maximumEncodingByteCount: Int
+    /// The index of the only frame of an animation to convert, which becomes a still image; the first frame is 0. An
+    /// index that the image does not have is an `ImageProcessingError` `invalidParameter`. A still image has the frame
+    /// 0. Default: nil, for the whole animation.
+    ///
+    /// ```swift
+    /// let converter = ImageConverter(frame: 0)
+    /// let still = try await converter.convert(animation, to: .jpeg())
+    /// ```
+    ///
+    /// With 0, no other frame is decoded, and no memory is reserved for others.
+    public var frame: Int?
     /// Whether samples of more than 8 bits are kept in formats that hold them. Default: true.
     package var keepsDepth = true
     /// The processors that are applied after the image was resized, in this order. Default: none.
@@ -91,6 +102,7 @@ public struct ImageConverter: Sendable {
         colorSpace: OutputColorSpace = .sRGB,
         dynamicRange: DynamicRange = .standard,
         maximumEncodingByteCount: Int = 4 << 30,
+        frame: Int? = nil,
         processors: [any ImageProcessing] = [],
         queue: ImageConversionQueue = .shared,
         clock: any TimeSource = SystemClock()
@@ -104,6 +116,7 @@ public struct ImageConverter: Sendable {
         self.colorSpace = colorSpace
         self.dynamicRange = dynamicRange
         self.maximumEncodingByteCount = maximumEncodingByteCount
+        self.frame = frame
         self.processors = processors
         self.queue = queue
         self.clock = clock
@@ -120,8 +133,8 @@ public struct ImageConverter: Sendable {
     ///     of later frames that the result has or should have. It is called once, at the end. Default: does nothing.
     /// - Returns: The encoded result.
     /// - Throws: `ImageDecodingError` for data that is damaged beyond the tolerance, truncated, in an unknown or
-    ///   unsupported format, or beyond the limits. `ImageProcessingError` for a size with a side below one, and from
-    ///   the processors. `ImageEncodingError` from the encoder, and `exceedsLimit` beyond
+    ///   unsupported format, or beyond the limits. `ImageProcessingError` for a size with a side below one, for a
+    ///   ``frame`` that the image does not have, and from the processors. `ImageEncodingError` from the encoder, and `exceedsLimit` beyond
     ///   ``maximumEncodingByteCount``. `CancellationError` when the current task is canceled before the end.
     /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases listed in the description of
     ///   ``ImageConverter``. Decoding and processing hold no more than `DecodingLimits.maximumByteCount`, and encoding

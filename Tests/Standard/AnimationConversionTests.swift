@@ -86,22 +86,26 @@ struct AnimationConversionTests {
         }
     }
 
+    private static let signature: [UInt8?] = [0x89, 0x50, 0x4E, 0x47]
+    private static let file = Data(signature.compactMap { $0 })
+
+    private static func codecs(of frames: DrawnFrames) -> CodecRegistry {
+        CodecRegistry([
+            CodecRegistry.Entry(format: .png, decoder: FramesDecoder(frames: frames), signatures: [signature])
+        ])
+    }
+
     /// Converts frames to half their size, and records the processed ones.
     private func convert(
         _ frames: DrawnFrames, to encoder: ImageEncoder
     ) throws -> (info: ImageInfo, processed: LivingImages) {
-        let signature: [UInt8?] = [0x89, 0x50, 0x4E, 0x47]
-        let codecs = CodecRegistry([
-            CodecRegistry.Entry(format: .png, decoder: FramesDecoder(frames: frames), signatures: [signature])
-        ])
         let processed = Watched(LivingImages())
         let counted: ImageProcessors.BuiltIn = .closure(identifier: "counted") { image in
             processed.update { $0.add(image.pixels) }
             return image
         }
-        let converter = ImageConverter(codecs: codecs, processors: [.everyFrame(counted)])
-        let file = Data(signature.compactMap { $0 })
-        let converted = try converter.convert(file, to: encoder, fitting: PixelSize(width: 16, height: 16))
+        let converter = ImageConverter(codecs: Self.codecs(of: frames), processors: [.everyFrame(counted)])
+        let converted = try converter.convert(Self.file, to: encoder, fitting: PixelSize(width: 16, height: 16))
         return (try CodecRegistry.programs.inspect(converted), processed.value)
     }
 
@@ -130,5 +134,62 @@ struct AnimationConversionTests {
         // Two frames are read ahead, and two in the pass that finds the colors.
         #expect(frames.living.value.maximum <= 3)
         #expect(processed.maximum <= 6)
+    }
+
+    @Test(arguments: [0, 1, 5], [DamageTolerance.wrongPixels, .missingPixels])
+    func `a selected frame becomes a still image, and no other frame is read`(
+        index: Int, tolerance: DamageTolerance
+    ) throws {
+        let frames = DrawnFrames(frameCount: 6)
+        var converter = ImageConverter(codecs: Self.codecs(of: frames), tolerance: tolerance)
+        converter.frame = index
+
+        let still = try converter.convert(Self.file, to: .webp(lossless: true))
+
+        let image = try CodecRegistry.standard.decode(still)
+        #expect(!image.isAnimated)
+        let expected = try frames.draw(index)
+        #expect(image.pixels.straightRGBA(rowCount: 24) == expected.straightRGBA(rowCount: 24))
+        // The decoder has drawn the first frame already.
+        #expect(frames.reads.value == (index == 0 ? [] : [index]))
+    }
+
+    @Test(arguments: [-1, 6])
+    func `a frame that the animation does not have is an error`(index: Int) throws {
+        var converter = ImageConverter(codecs: Self.codecs(of: DrawnFrames(frameCount: 6)))
+        converter.frame = index
+
+        let error = #expect(throws: ImageProcessingError.self) { try converter.convert(Self.file, to: .png()) }
+
+        #expect(error?.code == .invalidParameter)
+        #expect(error.map { "\($0)" }?.contains("the image has no frame \(index); the last frame is 5") == true)
+    }
+
+    @Test func `a still image has one frame`() throws {
+        let file = try ImageEncoder.png().encode(.gray(side: 8, level: 9))
+        let still = try ImageConverter(frame: 0).convert(file, to: .png())
+
+        #expect(try CodecRegistry.standard.inspect(still).size == PixelSize(width: 8, height: 8))
+        #expect(throws: ImageProcessingError.self) { try ImageConverter(frame: 1).convert(file, to: .png()) }
+    }
+
+    @Test(arguments: [0, 3])
+    func `the still image of an animation does not wait for the memory of all frames`(index: Int) async throws {
+        let frames = DrawnFrames(frameCount: 60)
+        let encoder = ImageEncoder.webp(method: 0)
+        let needed = encoder.encodingByteCount(of: frames.canvasSize, format: .rgba8, frameCount: frames.frameCount)
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+        configuration.maximumDecodingByteCount = needed / 2
+        let queue = ImageConversionQueue(sharingBudgetOf: ImagePipeline(configuration))
+        var converter = ImageConverter(codecs: Self.codecs(of: frames), queue: queue)
+
+        let error = await #expect(throws: ImageDecodingError.self) {
+            try await converter.convert(Self.file, to: encoder)
+        }
+        #expect(error?.code == .exceedsLimit)
+        converter.frame = index
+        let still = try await converter.convert(Self.file, to: encoder)
+
+        #expect(try CodecRegistry.standard.inspect(still).frameCount == 1)
     }
 }
