@@ -22,11 +22,13 @@ struct ConvertCommand: ProgramCommand {
           --size N                reduce each larger image to fit into N x N pixels, as --fit says (default: full
                                   size). May be repeated, for several files of one decode; the name of each file in DIR
                                   then ends with the size
-          --format NAME           write \(OutputFormat.names) (default: the extension of FILE)
-          --quality Q             set the quality of \(OutputFormat.lossyNames), from 1 to 100 (default: 85\(OutputFormat.ownQuality))
 
-        """ + FitOptions.help + recompressionHelp + EncodingOptions.help(writesAnimations: true)
-        + ImageOptions.help(jobs: 4)
+        """ + recompressionHelp
+        + ConversionOptions.help(
+            format: "the extension of FILE", quality: defaultQuality, writesAnimations: true, jobs: defaultJobs)
+
+    private static let defaultQuality = 85
+    private static let defaultJobs = 4
 
     #if JXL
         private static let recompressionHelp = RecompressionMaker.help
@@ -35,30 +37,26 @@ struct ConvertCommand: ProgramCommand {
     #endif
 
     private var recompresses = false
-    private var fit = FitOptions()
-    private var encoding = EncodingOptions(writesAnimations: true)
-    private var options = ImageOptions()
+    private var options = ConversionOptions(writesAnimations: true)
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         if option == "--recompress" {
             recompresses = true
             return true
         }
-        return try fit.take(option, from: &arguments) || encoding.take(option, from: &arguments)
-            || options.take(option, from: &arguments)
+        return try options.take(option, from: &arguments)
     }
 
     mutating func finish(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: true)
-        try fit.check()
         _ = try maker
-        try destination.check(imageCount: 1, sizes: fit.sizes)
+        try destination.check(imageCount: 1, sizes: options.fit.sizes)
     }
 
     private var destination: OutputDestination {
         get throws {
             try OutputDestination(
-                options.requiredOutput(for: Self.name), formats: OutputFormat.names, takesPattern: true
+                options.images.requiredOutput(for: Self.name), formats: OutputFormat.names, takesPattern: true
             ) {
                 OutputFormat(fileName: $0) != nil
             }
@@ -67,34 +65,27 @@ struct ConvertCommand: ProgramCommand {
 
     private var maker: any FileMaking {
         get throws {
-            guard let format = try destination.format(or: encoding.format) else {
+            guard let format = try destination.format(or: options.encoding.format) else {
                 throw UsageError("convert needs --format")
             }
             if recompresses { return try recompressionMaker(of: format) }
             return ConversionMaker(
-                format: format,
-                form: OutputForm(
-                    fit: fit, processors: options.processors,
-                    encoder: try encoding.encoder(of: format, defaultQuality: 85), metadata: encoding.metadata,
-                    resolution: encoding.resolution))
+                format: format, form: try options.form(of: format, defaultQuality: Self.defaultQuality))
         }
     }
 
     private func recompressionMaker(of format: OutputFormat) throws -> any FileMaking {
         #if JXL
-            return try encoding.recompressionMaker(
-                of: format, hasProcessors: !options.processors.isEmpty, hasSize: !fit.sizes.isEmpty,
-                by: options.inputs.recompressor)
+            return try options.recompressionMaker(of: format)
         #else
             throw UsageError("--recompress needs a build with the package trait JXL")
         #endif
     }
 
     func run() async throws -> ExitStatus {
-        let (destination, maker) = (try destination, try maker)
-        let images = try await options.images()
-        try destination.check(imageCount: images.count, sizes: fit.sizes)
-        return try await options.run("converted", images, to: destination, by: maker, jobs: options.jobs ?? 4)
+        var command = self
+        try await command.options.loadOverlays()
+        return try await options.run("converted", to: destination, by: command.maker, jobs: Self.defaultJobs)
     }
 }
 
@@ -114,10 +105,11 @@ private struct ConversionMaker: FileMaking {
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let original = try await tools.original(request, progress: progress)
-        guard sizes.count < 2 else {
+        guard !form.needsConverter else {
+            let colorSpace = form.hasOverlay ? .sRGB : original.info.exactColorSpace
             let images = try await form.variants(
-                of: original, in: original.info.exactColorSpace, keepsAnimation: true, keepsDepth: true, with: tools)
-            return try await tools.write(images, of: original, into: sink)
+                of: original, in: colorSpace, keepsAnimation: true, keepsDepth: true, with: tools)
+            return try await tools.write(images, of: original, into: sink, ignoring: form.expectedLosses)
         }
         let encoder = form.metadata.encoder(
             form.encoder, for: original.info, in: original.info.exactColorSpace, isUpright: true,

@@ -11,15 +11,13 @@ struct ThumbnailCommand: ProgramCommand {
                alcedo thumbnail -s N FILE THUMBNAIL
 
         Writes a thumbnail of each image to DIR under the image's name, with a number after repeated names. Colors are
-        converted to sRGB. Of an animation, the first frame is written. An image that fails is reported on standard
+        converted to sRGB. Of an animation, one frame is written. An image that fails is reported on standard
         error, and the other thumbnails are written.
 
           --size N                fit each thumbnail into N x N pixels, as --fit says. May be repeated, for several
                                   thumbnails of one decode; the name of each file in DIR then ends with the size
           --output, -o DIR        write the thumbnails to DIR. A last part with {name} and {size} is a pattern of their
                                   names, as in 'DIR/{name}-{size}.webp', whose extension selects the format
-          --format NAME           write \(OutputFormat.names) (default: jpeg)
-          --quality Q             set the quality of \(OutputFormat.lossyNames), from 1 to 100 (default: 80\(OutputFormat.ownQuality))
           --freedesktop           write thumbnails of files to the directories that the programs of a desktop share,
                                   $XDG_CACHE_HOME/thumbnails, as freedesktop.org specifies them; N is 128, 256, 512 or
                                   1024 (default: 128 and 256). Current thumbnails are kept, and files that could not be
@@ -27,59 +25,50 @@ struct ThumbnailCommand: ProgramCommand {
           -s N                    write a thumbnail of at most N x N pixels of FILE to THUMBNAIL, in PNG, as a desktop
                                   calls a thumbnailer; an existing file is replaced
 
-        """ + FitOptions.help + EncodingOptions.help(writesAnimations: false) + ImageOptions.help(jobs: 8)
+        """
+        + ConversionOptions.help(
+            format: "jpeg", quality: defaultQuality, writesAnimations: false, jobs: defaultJobs)
 
+    private static let defaultQuality = 80
+    private static let defaultJobs = 8
     /// The sizes that `--freedesktop` makes by default.
     private static let sharedSizes = [128, 256]
-    /// The options that change the form of thumbnails, in addition to those of encoders.
-    private static let formOptions: Set = ["--output", "-o", "--fit", "--position", "--smart", "--processor"]
 
-    private var fit = FitOptions()
-    private var encoding = EncodingOptions(writesAnimations: false)
-    private var options = ImageOptions()
+    private var options = ConversionOptions(writesAnimations: false)
     /// The option that gives thumbnails the form that desktops expect, or nil: `--freedesktop` or `-s`.
     private var desktopOption: String?
-    /// The first option that changes the form of thumbnails.
-    private var formOption: String?
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
-        if Self.formOptions.contains(option) { formOption = formOption ?? option }
         switch option {
         case "-s":
             desktopOption = option
-            try fit.add(arguments.number(of: option, in: FitOptions.range))
+            try options.fit.add(arguments.number(of: option, in: FitOptions.range))
         case "--freedesktop": desktopOption = desktopOption ?? option
-        default:
-            if try encoding.take(option, from: &arguments) {
-                formOption = formOption ?? option
-                return true
-            }
-            return try fit.take(option, from: &arguments) || options.take(option, from: &arguments)
+        default: return try options.take(option, from: &arguments)
         }
         return true
     }
 
     mutating func finish(_ words: [String]) throws {
         if let desktopOption {
-            if let formOption { throw UsageError("\(desktopOption) does not support \(formOption)") }
+            if let option = options.formOption { throw UsageError("\(desktopOption) does not support \(option)") }
             try desktopOption == "-s" ? finishThumbnailer(words) : finishShared(words)
         } else {
             try options.finish(words, for: Self.name, takesStandardOutput: false)
-            try fit.check()
         }
         _ = try (maker, destination)
-        try destination.check(imageCount: 1, sizes: fit.sizes)
+        try destination.check(imageCount: 1, sizes: options.fit.sizes)
     }
 
     private mutating func finishThumbnailer(_ words: [String]) throws {
-        guard fit.sizes.count == 1 else { throw UsageError("-s does not support --size") }
-        try options.finishThumbnailer(words)
+        guard options.fit.sizes.count == 1 else { throw UsageError("-s does not support --size") }
+        try options.images.finishThumbnailer(words)
     }
 
     private mutating func finishShared(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: false)
-        if fit.sizes.isEmpty { fit = fit.with(sizes: Self.sharedSizes) }
-        if let size = fit.sizes.first(where: { SharedThumbnails.directories[$0] == nil }) {
+        if options.fit.sizes.isEmpty { options.fit = options.fit.with(sizes: Self.sharedSizes) }
+        if let size = options.fit.sizes.first(where: { SharedThumbnails.directories[$0] == nil }) {
             throw UsageError("--freedesktop needs a size of 128, 256, 512 or 1024, not \(size)")
         }
     }
@@ -87,9 +76,9 @@ struct ThumbnailCommand: ProgramCommand {
     private var destination: OutputDestination {
         get throws {
             switch desktopOption {
-            case "-s": .file(try options.requiredOutput(for: Self.name))
+            case "-s": .file(try options.images.requiredOutput(for: Self.name))
             case "--freedesktop": .sharedThumbnails
-            default: try OutputDestination(options.requiredOutput(for: Self.name), takesPattern: true)
+            default: try OutputDestination(options.images.requiredOutput(for: Self.name), takesPattern: true)
             }
         }
     }
@@ -97,29 +86,26 @@ struct ThumbnailCommand: ProgramCommand {
     private var maker: any FileMaking {
         get throws {
             switch desktopOption {
-            case "-s": return DesktopThumbnailMaker(fit: fit, shared: nil, replaces: true)
+            case "-s": return DesktopThumbnailMaker(fit: options.fit, shared: nil, replaces: true)
             case "--freedesktop":
                 return DesktopThumbnailMaker(
-                    fit: fit, shared: try SharedThumbnails(), replaces: options.writing.replaces)
+                    fit: options.fit, shared: try SharedThumbnails(), replaces: options.images.writing.replaces)
             default:
-                if fit.sizes.isEmpty { throw UsageError("thumbnail needs --size") }
-                let format = try destination.format(or: encoding.format) ?? .jpeg
+                if options.fit.sizes.isEmpty { throw UsageError("thumbnail needs --size") }
+                let format = try destination.format(or: options.encoding.format) ?? .jpeg
                 return ThumbnailMaker(
-                    form: OutputForm(
-                        fit: fit, processors: options.processors,
-                        encoder: try encoding.encoder(of: format, defaultQuality: 80), metadata: encoding.metadata,
-                        resolution: encoding.resolution),
+                    form: try options.form(of: format, defaultQuality: Self.defaultQuality),
                     fileExtension: format.fileExtension)
             }
         }
     }
 
     func run() async throws -> ExitStatus {
-        let (destination, maker) = (try destination, try maker)
-        if case .sharedThumbnails = destination { try SharedThumbnails().prepare(fit.sizes) }
-        let images = try await options.images()
-        try destination.check(imageCount: images.count, sizes: fit.sizes)
-        return try await options.run("thumbnails", images, to: destination, by: maker, jobs: options.jobs ?? 8)
+        let destination = try destination
+        if case .sharedThumbnails = destination { try SharedThumbnails().prepare(options.fit.sizes) }
+        var command = self
+        try await command.options.loadOverlays()
+        return try await options.run("thumbnails", to: destination, by: command.maker, jobs: Self.defaultJobs)
     }
 }
 
@@ -137,11 +123,12 @@ private struct ThumbnailMaker: FileMaking {
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let original = try await tools.original(request, progress: progress)
-        guard sizes.count < 2 else {
+        guard !form.needsConverter else {
             let images = try await form.variants(
                 of: original, in: .sRGB, keepsAnimation: false, keepsDepth: original.info.colorModel.isGray,
                 with: tools)
-            return try await tools.write(images, of: original, into: sink, ignoring: [.profile])
+            return try await tools.write(
+                images, of: original, into: sink, ignoring: form.expectedLosses.union([.profile]))
         }
         return try await tools.withMemory(
             for: form.fit.maximumSize(of: original.info.uprightSize), original.info.exactFormat, by: form.encoder

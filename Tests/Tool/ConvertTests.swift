@@ -122,6 +122,78 @@ struct ConvertTests {
         #expect(try colorCount("dunes.gif") <= 8)
     }
 
+    @Test func `webp is nearly lossless, or has alpha of reduced quality`() async throws {
+        let file = directory.url.appending(path: "noise.png")
+        let size = PixelSize(width: 64, height: 64)
+        var generator = SeededGenerator(seed: 61)
+        let pixels = try #require(
+            PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { memory, _ in
+                for index in memory.indices { memory[index] = UInt8.random(in: 40...220, using: &generator) }
+            })
+        try ImageEncoder.png().encode(DecodedImage(pixels: pixels)).write(to: file)
+        func converted(_ options: [String]) async throws -> (bytes: Int, color: Int, alpha: Int) {
+            let outcome = try await convert([file.path, "--format", "webp", "-f"] + options)
+            #expect(outcome.status == 0, "\(options): \(outcome.problems)")
+            let data = try result("noise.webp")
+            let bytes = zip(
+                pixels.tightBytes, try CodecRegistry.standard.decode(data).pixels.tightBytes)
+            let differences = bytes.map { abs(Int($0) - Int($1)) }
+            let samples = differences.enumerated()
+            return (
+                data.count, samples.filter { $0.offset % 4 < 3 }.map(\.element).max() ?? 0,
+                samples.filter { $0.offset % 4 == 3 }.map(\.element).max() ?? 0
+            )
+        }
+
+        let exact = try await converted(["--lossless"])
+        #expect((exact.color, exact.alpha) == (0, 0))
+        let near = try await converted(["--near-lossless", "40"])
+        #expect((1...4).contains(near.color))
+        #expect(near.alpha <= 4)
+        #expect(near.bytes < exact.bytes)
+        let lossy = try await converted(["--quality", "90"])
+        #expect(lossy.color > 0)
+        #expect(lossy.alpha == 0)
+        let reduced = try await converted(["--quality", "90", "--alpha-quality", "10"])
+        #expect(reduced.alpha > 0)
+        #expect(reduced.bytes < lossy.bytes)
+        let message = try await convert([
+            "a.png", "--format", "webp", "--near-lossless", "60", "--quality", "80",
+        ]).problems
+        #expect(message.hasPrefix("alcedo: near-lossless webp does not support --quality; see "))
+    }
+
+    @Test(arguments: ["convert", "thumbnail"])
+    func `one frame of an animation becomes a still image`(command: String) async throws {
+        let side = ["--size", "60"]
+        let frames = try #require(
+            try CodecRegistry.standard.decode(Data(contentsOf: URL(filePath: Self.animation))).frames)
+        #expect(frames.frameCount == 3)
+        #expect(max(frames.canvasSize.width, frames.canvasSize.height) <= 60)
+        var written: Set<[UInt8]> = []
+        for index in 0..<3 {
+            let words = [command, Self.animation, "--frame", "\(index)", "--format", "png", "-f", "--json"]
+            let outcome = try await alcedo.run(words + ["--output", output.path] + side)
+
+            #expect(outcome.status == 0, "\(outcome.problems)")
+            #expect(try JSONLines.objects(outcome.output).first?["lost"] as? [String] == [])
+            #expect(try info("animated.png").frameCount == 1)
+            let still = try CodecRegistry.standard.decode(result("animated.png")).pixels
+            let frame = try frames.frame(at: index)
+            #expect(still.straightRGBA(rowCount: still.height) == frame.straightRGBA(rowCount: frame.height))
+            written.insert(still.tightBytes)
+        }
+        #expect(written.count == 3)
+        let missing = try await alcedo.run(
+            [command, Self.animation, "--frame", "3", "--format", "png", "-f", "--output", output.path] + side)
+        #expect(missing.status == 1)
+        #expect(missing.problems.contains("the image has no frame 3; the last frame is 2"))
+        let jpeg = try await alcedo.run(
+            [command, Self.animation, "--frame", "0", "--format", "jpeg", "--output", output.path] + side)
+        #expect(jpeg.status == 0)
+        #expect(!(jpeg.output + jpeg.problems).contains("animation"))
+    }
+
     @Test func `color of jpeg is subsampled as requested, and below a quality of 90 by default`() async throws {
         var sizes: [Int] = []
         for option in [["444"], ["422"], ["420"], ["auto"]].map({ ["--subsampling"] + $0 }) + [[]] {
@@ -459,6 +531,17 @@ struct ConvertTests {
         ["a.png", "--output", "x", "--format", "png", "--resolution", "0"],
         ["a.png", "--output", "x", "--format", "gif", "--resolution", "72"],
         ["a.png", "--output", "x", "--format", "png", "--recompress"],
+        ["a.png", "--output", "x", "--format", "png", "--near-lossless", "60"],
+        ["a.png", "--output", "x", "--format", "webp", "--near-lossless", "101"],
+        ["a.png", "--output", "x", "--format", "webp", "--near-lossless", "60", "--lossless"],
+        ["a.png", "--output", "x", "--format", "webp", "--near-lossless", "60", "--quality", "80"],
+        ["a.png", "--output", "x", "--format", "webp", "--near-lossless", "60", "--effort", "0"],
+        ["a.png", "--output", "x", "--format", "webp", "--near-lossless", "60", "--alpha-quality", "50"],
+        ["a.png", "--output", "x", "--format", "webp", "--lossless", "--alpha-quality", "50"],
+        ["a.png", "--output", "x", "--format", "jpeg", "--alpha-quality", "50"],
+        ["a.png", "--output", "x", "--format", "png", "--compression", "lzw"],
+        ["a.png", "--output", "x", "--format", "png", "--frame", "-1"],
+        ["a.png", "--output", "x", "--format", "gif", "--frame", "0", "--keep-delays"],
         ["a.png", "b.png", "--output", "x.png"], ["a.png", "--output", "x.png", "--format", "jpeg"],
         ["a.png", "b.png", "--output", "-", "--format", "png"],
         ["a.png", "--output", "-", "--format", "png", "--json"],

@@ -7,7 +7,7 @@ import Testing
 struct ProcessorOptionTests {
     private static let names = [
         "resize", "crop", "circle", "round", "blur", "tint", "flip", "rotate", "gray", "brightness", "contrast",
-        "saturation", "background", "extend", "trim",
+        "saturation", "background", "extend", "trim", "sharpen", "median", "negate", "threshold", "gamma", "normalize",
     ]
 
     let directory: TemporaryDirectory
@@ -42,7 +42,11 @@ struct ProcessorOptionTests {
         ("blur:2.5", 1200, 800), ("tint:336699,multiply", 1200, 800), ("tint:#33669980", 1200, 800),
         ("flip:leftAndRight", 1200, 800), ("rotate:90", 800, 1200), ("rotate:-90,ffffff", 800, 1200),
         ("gray", 1200, 800), ("brightness:1.2", 1200, 800), ("contrast:0.5", 1200, 800), ("saturation:0", 1200, 800),
-        ("background:ffffff", 1200, 800),
+        ("background:ffffff", 1200, 800), ("sharpen:1.5", 1200, 800), ("sharpen:1,0,3", 1200, 800),
+        ("sharpen:0.5,1,2,2,10,20", 1200, 800), ("median", 1200, 800), ("median:5", 1200, 800), ("negate", 1200, 800),
+        ("negate:alpha", 1200, 800), ("threshold", 1200, 800), ("threshold:90", 1200, 800),
+        ("threshold:90,perChannel", 1200, 800), ("gamma", 1200, 800), ("gamma:0.45", 1200, 800),
+        ("normalize", 1200, 800), ("normalize:0,99.5", 1200, 800),
     ])
     func `every form of a processor is accepted`(processor: String, width: Int, height: Int) async throws {
         #expect(try await load([processor]).size == PixelSize(width: width, height: height))
@@ -71,8 +75,31 @@ struct ProcessorOptionTests {
             try ImageProcessors.Flatten().process(written).pixels == ImageProcessors.Flatten().process(expected).pixels)
     }
 
+    @Test(arguments: [
+        ("sharpen:1", .sharpen(sigma: 1)), ("sharpen:1,0,3", .sharpen(sigma: 1, flat: 0, jagged: 3)),
+        (
+            "sharpen:1,0,3,4,5,6",
+            .sharpen(sigma: 1, flat: 0, jagged: 3, threshold: 4, brightening: 5, darkening: 6)
+        ),
+        ("median:5", .median(size: 5)), ("negate", .negate()), ("threshold:90", .threshold(90)),
+        ("threshold:90,perChannel", .threshold(90, perChannel: true)), ("gamma", .gamma()), ("gamma:0.5", .gamma(0.5)),
+        ("normalize", .normalize()), ("normalize:5,80.5", .normalize(lower: 5, upper: 80.5)),
+    ] as [(String, ImageProcessors.BuiltIn)])
+    func `parameters reach the processor in their order`(
+        text: String, processor: ImageProcessors.BuiltIn
+    ) async throws {
+        let dunes = try CodecRegistry.standard.decode(SampleImages.data("dunes.jpg"))
+        let small = try ImageProcessors.BuiltIn.crop(x: 300, y: 200, width: 400, height: 300).process(dunes)
+        let expected = try processor.process(small)
+
+        let written = try await load(["crop:300,200,400x300", text])
+
+        #expect(written.pixels.straightRGBA(rowCount: 300) == expected.pixels.straightRGBA(rowCount: 300))
+        #expect(expected.pixels != small.pixels)
+    }
+
     @Test func `an unknown name lists the available processors`() async throws {
-        let outcome = try await alcedo.run(["load", "a.png", "--processor", "sharpen:1"])
+        let outcome = try await alcedo.run(["load", "a.png", "--processor", "emboss:1"])
 
         #expect(outcome.status == 2)
         #expect(outcome.output == "")
@@ -86,6 +113,9 @@ struct ProcessorOptionTests {
         "circle:2", "circle:2,red", "round:-1", "round:101%", "round", "blur:inf",
         "blur:nan", "blur:-1", "blur:1e3", "tint:12345", "tint:ffffff,none", "tint:+fffff", "flip:x", "rotate:x",
         "gray:1", "brightness:-1", "contrast", "saturation:1,2", "background:ffffff00",
+        "sharpen", "sharpen:11", "sharpen:1,2", "sharpen:1,2,3,4", "sharpen:1,2,x", "median:2", "median:101", "median:",
+        "negate:color", "threshold:256", "threshold:90,all", "threshold:perChannel",
+        "threshold:1,perChannel,perChannel", "gamma:0", "gamma:1001", "gamma:1,2", "normalize:5", "normalize:50,50", "normalize:0,101", "normalize:a,b",
     ])
     func `invalid parameters show the processor's parameters`(processor: String) async throws {
         let outcome = try await alcedo.run(["load", "a.png", "--processor", processor])
@@ -103,7 +133,9 @@ struct ProcessorOptionTests {
         ("rotate:400000", "DEGREES are from -360000 to 360000"), ("contrast:1001", "FACTOR is from 0 to 1000"),
         ("tint:336699,brighter", "MODE normal, multiply, "), ("circle:70000,ffffff", "BORDER is from 0 to 65535"),
         ("extend:70000", "N is from 0 to 65535"), ("trim:300", "TOLERANCE is from 0 to 255"),
-        ("background:red", "COLOR is rrggbb"),
+        ("background:red", "COLOR is rrggbb"), ("sharpen:11", "SIGMA is from 0 to 10"),
+        ("median:4", "SIZE is an odd number from 1 to 99"), ("threshold:-1", "LEVEL is from 0 to 255"),
+        ("gamma:0", "EXPONENT is from 0.000001 to 1000"), ("normalize:9,1", "LOWER and UPPER are from 0 to 100"),
     ])
     func `a processor's error is reported with its parameters`(processor: String, values: String) async throws {
         let outcome = try await alcedo.run(["load", "a.png", "--processor", processor])

@@ -60,6 +60,28 @@
             }
         }
 
+        @Test func `the compression is the requested one`() async throws {
+            var sizes: [String: Int] = [:]
+            for name in ["none", "lzw", "deflate"] {
+                let outcome = try await alcedo.run([
+                    "convert", SampleImages.path("tiles.png"), "--format", "tiff", "-f", "--output", output.path,
+                    "--compression", name,
+                ])
+                #expect(outcome.status == 0, "\(outcome.problems)")
+                let data = try result("tiles.tif")
+                let before = try CodecRegistry.programs.decode(SampleImages.data("tiles.png"))
+                #expect(try CodecRegistry.programs.decode(data).pixels.tightBytes == before.pixels.tightBytes)
+                sizes[name] = data.count
+            }
+            #expect(Set(sizes.values).count == 3)
+            #expect(sizes["none"] == sizes.values.max())
+            let unknown = try await alcedo.run([
+                "convert", "a.png", "--format", "tiff", "--output", output.path, "--compression", "jpeg",
+            ])
+            #expect(unknown.status == 2)
+            #expect(unknown.problems.contains("--compression needs deflate, lzw or none, not 'jpeg'"))
+        }
+
         #if Sandbox
             @Test func `programs decode TIFF in worker processes`() throws {
                 let isolated = CodecRegistry.programs.isolated(in: ProgramSandbox())

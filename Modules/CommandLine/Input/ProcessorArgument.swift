@@ -126,6 +126,53 @@ struct ProcessorArgument: Sendable {
             else { return nil }
             return ImageProcessors.Rotate(clockwise: angle, background: color)
         },
+        Form(
+            name: "sharpen", parameters: ":SIGMA[,FLAT,JAGGED[,THRESHOLD,BRIGHTENING,DARKENING]]",
+            meaning: "sharpen edges (default: 1,2,2,10,20)",
+            values: "SIGMA is from 0 to 10, the others from 0 to 1000000", make: sharpen),
+        Form(
+            name: "median", parameters: "[:SIZE]", meaning: "remove specks in SIZE x SIZE pixels (default: 3)",
+            values: "SIZE is an odd number from 1 to 99"
+        ) { words in
+            if words.isEmpty { return ImageProcessors.BuiltIn.median() }
+            return ProcessorWords.only(words).flatMap { Int($0) }.flatMap {
+                (1...99).contains($0) && !$0.isMultiple(of: 2) ? ImageProcessors.BuiltIn.median(size: $0) : nil
+            }
+        },
+        Form(
+            name: "negate", parameters: "[:alpha]", meaning: "invert the colors, and with alpha also alpha", values: ""
+        ) { words in
+            words.isEmpty || words == ["alpha"] ? ImageProcessors.BuiltIn.negate(includesAlpha: !words.isEmpty) : nil
+        },
+        Form(
+            name: "threshold", parameters: "[:LEVEL[,perChannel]]",
+            meaning: "white from LEVEL, and black below (default: 128)",
+            values: "LEVEL is from 0 to 255"
+        ) { words in
+            if words.isEmpty { return ImageProcessors.BuiltIn.threshold() }
+            guard let level = Int(words[0]), (0...255).contains(level), [[], ["perChannel"]].contains(words.dropFirst())
+            else { return nil }
+            return ImageProcessors.BuiltIn.threshold(level, perChannel: words.count == 2)
+        },
+        Form(
+            name: "gamma", parameters: "[:EXPONENT]",
+            meaning: "brighten above 1, darken below 1 (default: 2.2)",
+            values: "EXPONENT is from 0.000001 to 1000"
+        ) { words in
+            if words.isEmpty { return ImageProcessors.BuiltIn.gamma() }
+            return ProcessorWords.only(words).flatMap { ProcessorWords.number($0, in: 0.000001...1_000) }
+                .map { ImageProcessors.BuiltIn.gamma($0) }
+        },
+        Form(
+            name: "normalize", parameters: "[:LOWER,UPPER]",
+            meaning: "stretch the luminance of percentiles (default: 1,99)",
+            values: "LOWER and UPPER are from 0 to 100, LOWER is the smaller one"
+        ) { words in
+            if words.isEmpty { return ImageProcessors.BuiltIn.normalize() }
+            let percentiles = words.compactMap { ProcessorWords.number($0, in: 0...100) }
+            guard words.count == 2, percentiles.count == 2, percentiles[0] < percentiles[1] else { return nil }
+            return ImageProcessors.BuiltIn.normalize(lower: percentiles[0], upper: percentiles[1])
+        },
         Form(name: "gray", parameters: "", meaning: "convert to grayscale", values: "") {
             $0.isEmpty ? ImageProcessors.Grayscale() : nil
         },
@@ -238,6 +285,18 @@ struct ProcessorArgument: Sendable {
             let color = words.last.flatMap(ProcessorWords.color)
         else { return nil }
         return ImageProcessors.Border(width: width, color: color)
+    }
+
+    private static func sharpen(_ words: [String]) -> (any ImageProcessing)? {
+        guard [1, 3, 6].contains(words.count), let sigma = ProcessorWords.number(words[0], in: 0...10) else {
+            return nil
+        }
+        let given = words.dropFirst().compactMap { ProcessorWords.number($0, in: 0...1_000_000) }
+        guard given.count == words.count - 1 else { return nil }
+        let amounts = given + [1, 2, 2, 10, 20].dropFirst(given.count)
+        return ImageProcessors.BuiltIn.sharpen(
+            sigma: sigma, flat: amounts[0], jagged: amounts[1], threshold: amounts[2], brightening: amounts[3],
+            darkening: amounts[4])
     }
 
     private static func factor(_ words: [String]) -> Double? {

@@ -13,12 +13,16 @@ import AlcedoProgramSupport
 struct EncodingOptions: Sendable {
     /// Returns the help text of the options.
     static func help(writesAnimations: Bool) -> String {
-        compressionHelp + (writesAnimations ? delayHelp : "") + metadataHelp
+        compressionHelp + tiffHelp + (writesAnimations ? delayHelp : "") + metadataHelp
     }
 
     private static let compressionHelp = """
           --effort N              set the effort: \(OutputFormat.efforts)
           --lossless              encode \(OutputFormat.losslessNames) without loss, as png without --colors
+          --near-lossless LEVEL   encode lossless webp of changed samples, which make the file smaller: changed by at
+                                  most 1 at a LEVEL of 80, 2 at 60, 4 at 40, 8 at 20, 16 at 0, and not at all at 100
+          --alpha-quality Q       set the quality of the alpha of lossy webp, from 0 to 100, which is exact
+                                  (default: 100)
           --colors N              reduce the colors of png and gif to a palette of at most N, from 2 to 256 (default: all
                                   for png, 256 for gif)
           --no-dither             map each color to the nearest one of the palette, without dithering
@@ -31,6 +35,15 @@ struct EncodingOptions: Sendable {
                                   to that of --quality; an image that does not fit is an error
 
         """
+
+    #if TIFF
+        private static let tiffHelp = """
+              --compression NAME      compress tiff by deflate (default), lzw or none; all are lossless
+
+            """
+    #else
+        private static let tiffHelp = ""
+    #endif
 
     private static let delayHelp = """
           --keep-delays           keep delays of 0 and 10 ms in animations from gif and png instead of writing 100 ms,
@@ -54,6 +67,11 @@ struct EncodingOptions: Sendable {
     private var quality: Int?
     private var effort: Int?
     private var isLossless = false
+    private var nearLossless: Int?
+    private var alphaQuality: Int?
+    #if TIFF
+        private var compression: TIFFCompression?
+    #endif
     private var colorCount: Int?
     private var omitsDithering = false
     private var isInterlaced = false
@@ -61,7 +79,7 @@ struct EncodingOptions: Sendable {
     private var subsampling: JPEGSubsampling?
     private var embedsThumbnail = false
     private var maximumByteCount: Int?
-    private var keepsShortDelays = false
+    private(set) var keepsShortDelays = false
     private var pixelsPerInch: Int?
 
     init(writesAnimations: Bool) { self.writesAnimations = writesAnimations }
@@ -73,6 +91,14 @@ struct EncodingOptions: Sendable {
         case "--quality": quality = try arguments.number(of: option, in: 1...100)
         case "--effort": effort = try arguments.number(of: option, in: 0...12)
         case "--lossless": isLossless = true
+        case "--near-lossless": nearLossless = try arguments.number(of: option, in: 0...100)
+        case "--alpha-quality": alphaQuality = try arguments.number(of: option, in: 0...100)
+        case "--compression":
+            #if TIFF
+                compression = try TIFFCompression(option, arguments.value(of: option))
+            #else
+                throw UsageError("--compression needs a build with the package trait TIFF")
+            #endif
         case "--colors": colorCount = try arguments.number(of: option, in: 2...256)
         case "--no-dither": omitsDithering = true
         case "--interlaced": isInterlaced = true
@@ -86,6 +112,14 @@ struct EncodingOptions: Sendable {
         default: return false
         }
         return true
+    }
+
+    private var hasCompression: Bool {
+        #if TIFF
+            compression != nil
+        #else
+            false
+        #endif
     }
 
     /// The metadata that the written files keep. Default: none.
@@ -104,11 +138,15 @@ struct EncodingOptions: Sendable {
     }
 
     private func unlimitedEncoder(of format: OutputFormat, defaultQuality: Int) throws -> ImageEncoder {
-        let hasQuality = format == .jpeg || (format.mayBeLossless && !isLossless)
+        let hasQuality = format == .jpeg || (format.mayBeLossless && !isLossless && !isNearLossless(format))
         try check(quality != nil, "--quality", hasQuality, format)
         try checkEffort(of: format)
         let keepsPixels = format.isLossless && (format != .png || colorCount == nil)
         try check(isLossless, "--lossless", format.mayBeLossless || keepsPixels, format)
+        try check(nearLossless != nil, "--near-lossless", format == .webp && !isLossless, format)
+        if nearLossless != nil, effort == 0 { throw UsageError("--near-lossless needs an --effort of at least 1") }
+        try check(alphaQuality != nil, "--alpha-quality", format == .webp && hasQuality, format)
+        try check(hasCompression, "--compression", format.rawValue == "tiff", format)
         try check(colorCount != nil, "--colors", format == .png || format == .gif, format)
         try check(omitsDithering, "--no-dither", format == .png || format == .gif, format)
         if omitsDithering, format == .png, colorCount == nil { throw UsageError("--no-dither needs --colors for png") }
@@ -130,8 +168,9 @@ struct EncodingOptions: Sendable {
                 embedsThumbnail: embedsThumbnail)
         case .webp:
             return .webp(
-                quality: Double(quality), lossless: isLossless, method: effort ?? 4,
-                keepsHiddenColor: isLossless, keepsShortDelays: keepsShortDelays)
+                quality: Double(quality), alphaQuality: Double(alphaQuality ?? 100), lossless: isLossless,
+                nearLossless: nearLossless, method: effort ?? 4, keepsHiddenColor: isLossless,
+                keepsShortDelays: keepsShortDelays)
         case .gif:
             return .gif(
                 dithers: !omitsDithering, maximumColorCount: colorCount ?? 256, keepsShortDelays: keepsShortDelays)
@@ -148,7 +187,7 @@ struct EncodingOptions: Sendable {
                     keepsShortDelays: keepsShortDelays)
         #endif
         #if TIFF
-            case .tiff: return .tiff()
+            case .tiff: return .tiff(compression: compression ?? .deflate)
         #endif
         }
     }
@@ -158,31 +197,33 @@ struct EncodingOptions: Sendable {
         ///
         /// - Parameters:
         ///   - format: The format of the written files.
-        ///   - hasProcessors: Whether a processor was given.
-        ///   - hasSize: Whether a size was given.
+        ///   - others: The options outside of this group that would change the image, and whether each was given.
         ///   - recompressor: The recompressor of the command.
         /// - Throws: ``UsageError`` if the format is neither JPEG XL nor JPEG, or for an option that would change the
         ///   image.
         func recompressionMaker(
-            of format: OutputFormat, hasProcessors: Bool, hasSize: Bool, by recompressor: Recompressor
+            of format: OutputFormat, refusing others: [(String, Bool)], by recompressor: Recompressor
         ) throws -> RecompressionMaker {
             guard format == .jxl || format == .jpeg else {
                 throw UsageError("--recompress writes jxl or jpeg, not \(format.rawValue)")
             }
             let changes = [
                 ("--quality", quality != nil), ("--lossless", isLossless), ("--progressive", isProgressive),
-                ("--metadata", givenMetadata != nil), ("--processor", hasProcessors), ("--size", hasSize),
+                ("--metadata", givenMetadata != nil), ("--near-lossless", nearLossless != nil),
+                ("--alpha-quality", alphaQuality != nil), ("--compression", hasCompression),
                 ("--subsampling", subsampling != nil), ("--resolution", pixelsPerInch != nil),
                 ("--embed-thumbnail", embedsThumbnail), ("--max-file-size", maximumByteCount != nil),
                 ("--colors", colorCount != nil), ("--no-dither", omitsDithering), ("--interlaced", isInterlaced),
             ]
-            for (option, isGiven) in changes where isGiven {
+            for (option, isGiven) in changes + others where isGiven {
                 throw UsageError("--recompress keeps the image unchanged and does not support \(option)")
             }
             try checkEffort(of: format)
             return RecompressionMaker(format: format, effort: effort ?? 7, recompressor: recompressor)
         }
     #endif
+
+    private func isNearLossless(_ format: OutputFormat) -> Bool { nearLossless != nil && format == .webp }
 
     private func checkEffort(of format: OutputFormat) throws {
         let hasEffort = format.efforts?.contains(effort ?? format.efforts?.lowerBound ?? 0) ?? false
@@ -191,12 +232,25 @@ struct EncodingOptions: Sendable {
 
     private func check(_ isGiven: Bool, _ option: String, _ isSupported: Bool, _ format: OutputFormat) throws {
         if isGiven, !isSupported {
-            let kind = isLossless && format.mayBeLossless ? "lossless " : ""
+            let exact = isLossless && format.mayBeLossless ? "lossless " : ""
+            let kind = exact.isEmpty && isNearLossless(format) ? "near-lossless " : exact
             let colors = format == .png && colorCount != nil ? " with --colors" : ""
             throw UsageError("\(kind)\(format.rawValue)\(colors) does not support \(option)")
         }
     }
 }
+
+#if TIFF
+    extension TIFFCompression {
+        /// Creates the compression whose name is the value of an option. Throws ``UsageError`` if none has the name.
+        fileprivate init(_ option: String, _ name: String) throws {
+            guard let compression = Self(rawValue: name) else {
+                throw UsageError("\(option) needs deflate, lzw or none, not '\(name)'")
+            }
+            self = compression
+        }
+    }
+#endif
 
 extension JPEGSubsampling {
     /// Creates the subsampling whose name is the value of an option. Throws ``UsageError`` if none has the name.

@@ -40,16 +40,19 @@ struct FitOptions: Sendable {
             }
             fit = named
         case "--position":
-            let text = try arguments.value(of: option)
-            guard let anchor = PositionArgument.position(text), anchor != .smart else {
-                throw UsageError(
-                    "invalid value of --position '\(text)'; it is a name such as topLeft, or two percentages")
-            }
-            position = anchor
+            position = try Self.anchor(option, arguments.value(of: option))
         case "--smart": isSmart = true
         default: return false
         }
         return true
+    }
+
+    /// Returns the position that the value of an option names. Throws ``UsageError`` if it names none.
+    static func anchor(_ option: String, _ text: String) throws(UsageError) -> ImageProcessors.Anchor {
+        guard let anchor = PositionArgument.position(text), anchor != .smart else {
+            throw UsageError("invalid value of \(option) '\(text)'; it is a name such as topLeft, or two percentages")
+        }
+        return anchor
     }
 
     /// Adds a size. Throws ``UsageError`` if it is one of the sizes already.
