@@ -45,10 +45,14 @@ struct OverlayOptionTests {
     @Test func `options describe the overlay that precedes them`() async throws {
         let forms: [([String], any ImageProcessing)] = [
             ([], .overlay(mark.pixels)),
-            (["--overlay-position", "bottomRight", "--overlay-offset", "-3,-2"],
-             .overlay(mark.pixels, at: .bottomRight, x: -3, y: -2)),
-            (["--overlay-position", "25,75", "--overlay-offset", "4,5"],
-             .overlay(mark.pixels, at: .focus(x: 0.25, y: 0.75), x: 4, y: 5)),
+            (
+                ["--overlay-position", "bottomRight", "--overlay-offset", "-3,-2"],
+                .overlay(mark.pixels, at: .bottomRight, x: -3, y: -2)
+            ),
+            (
+                ["--overlay-position", "25,75", "--overlay-offset", "4,5"],
+                .overlay(mark.pixels, at: .focus(x: 0.25, y: 0.75), x: 4, y: 5)
+            ),
             (["--overlay-scale", "1.5"], .overlay(mark.pixels, scale: .factor(1.5))),
             (["--overlay-scale", "50%"], .overlay(mark.pixels, scale: .share(0.5))),
             (["--overlay-opacity", "0.5", "--overlay-tile"], .overlay(mark.pixels, isTiled: true, opacity: 0.5)),

@@ -75,16 +75,18 @@ struct ProcessorOptionTests {
             try ImageProcessors.Flatten().process(written).pixels == ImageProcessors.Flatten().process(expected).pixels)
     }
 
-    @Test(arguments: [
-        ("sharpen:1", .sharpen(sigma: 1)), ("sharpen:1,0,3", .sharpen(sigma: 1, flat: 0, jagged: 3)),
-        (
-            "sharpen:1,0,3,4,5,6",
-            .sharpen(sigma: 1, flat: 0, jagged: 3, threshold: 4, brightening: 5, darkening: 6)
-        ),
-        ("median:5", .median(size: 5)), ("negate", .negate()), ("threshold:90", .threshold(90)),
-        ("threshold:90,perChannel", .threshold(90, perChannel: true)), ("gamma", .gamma()), ("gamma:0.5", .gamma(0.5)),
-        ("normalize", .normalize()), ("normalize:5,80.5", .normalize(lower: 5, upper: 80.5)),
-    ] as [(String, ImageProcessors.BuiltIn)])
+    @Test(
+        arguments: [
+            ("sharpen:1", .sharpen(sigma: 1)), ("sharpen:1,0,3", .sharpen(sigma: 1, flat: 0, jagged: 3)),
+            (
+                "sharpen:1,0,3,4,5,6",
+                .sharpen(sigma: 1, flat: 0, jagged: 3, threshold: 4, brightening: 5, darkening: 6)
+            ),
+            ("median:5", .median(size: 5)), ("negate", .negate()), ("threshold:90", .threshold(90)),
+            ("threshold:90,perChannel", .threshold(90, perChannel: true)), ("gamma", .gamma()),
+            ("gamma:0.5", .gamma(0.5)),
+            ("normalize", .normalize()), ("normalize:5,80.5", .normalize(lower: 5, upper: 80.5)),
+        ] as [(String, ImageProcessors.BuiltIn)])
     func `parameters reach the processor in their order`(
         text: String, processor: ImageProcessors.BuiltIn
     ) async throws {
@@ -115,7 +117,8 @@ struct ProcessorOptionTests {
         "gray:1", "brightness:-1", "contrast", "saturation:1,2", "background:ffffff00",
         "sharpen", "sharpen:11", "sharpen:1,2", "sharpen:1,2,3,4", "sharpen:1,2,x", "median:2", "median:101", "median:",
         "negate:color", "threshold:256", "threshold:90,all", "threshold:perChannel",
-        "threshold:1,perChannel,perChannel", "gamma:0", "gamma:1001", "gamma:1,2", "normalize:5", "normalize:50,50", "normalize:0,101", "normalize:a,b",
+        "threshold:1,perChannel,perChannel", "gamma:0", "gamma:1001", "gamma:1,2", "normalize:5", "normalize:50,50",
+        "normalize:0,101", "normalize:a,b",
     ])
     func `invalid parameters show the processor's parameters`(processor: String) async throws {
         let outcome = try await alcedo.run(["load", "a.png", "--processor", processor])

@@ -150,7 +150,8 @@ struct ProcessorArgument: Sendable {
             values: "LEVEL is from 0 to 255"
         ) { words in
             if words.isEmpty { return ImageProcessors.BuiltIn.threshold() }
-            guard let level = Int(words[0]), (0...255).contains(level), [[], ["perChannel"]].contains(words.dropFirst())
+            guard let level = Int(words[0]), (0...255).contains(level),
+                [[], ["perChannel"]].contains(words.dropFirst())
             else { return nil }
             return ImageProcessors.BuiltIn.threshold(level, perChannel: words.count == 2)
         },

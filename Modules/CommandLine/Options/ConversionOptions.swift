@@ -21,7 +21,7 @@ struct ConversionOptions: Sendable {
                                       (default: \(whole))
 
             """ + FitOptions.help + OverlayOptions.help + EncodingOptions.help(writesAnimations: writesAnimations)
-            + ImageOptions.help(jobs: jobs)
+                + ImageOptions.help(jobs: jobs)
     }
 
     /// The options of ``ImageOptions`` that change the form of the files.
