@@ -76,7 +76,7 @@ public struct ImageConverter: Sendable {
     ///
     /// ```swift
     /// let converter = ImageConverter(frame: 0)
-    /// let still = try await converter.convert(animation, to: .jpeg())
+    /// let still = try await converter.convert(upload, to: .jpeg())
     /// ```
     ///
     /// With 0, no other frame is decoded, and no memory is reserved for others.
