@@ -110,6 +110,89 @@ import Testing
         }
     }
 
+    /// Returns an image of 240 x 160 pixels with an object in bright colors at the right, and a face of 36 x 48 pixels.
+    private static func scene(x: Int, y: Int, face: SIMD4<UInt16>, on background: SIMD4<UInt16>) -> PixelBuffer {
+        // The eyes and the mouth: their middles relative to that of the face, and half their sides.
+        let features: [(x: Double, y: Double, width: Double, height: Double)] = [
+            (-7.2, -3.6, 2.88, 1.92), (7.2, -3.6, 2.88, 1.92), (0, 10.8, 6.3, 1.92),
+        ]
+        return .make(240, 160, .rgbx8, .opaque) { column, row in
+            let (across, down) = (Double(column - x), Double(row - y))
+            let isInside = { (x: Double, y: Double, width: Double, height: Double) -> Bool in
+                let (a, b) = ((across - x) / width, (down - y) / height)
+                return a * a + b * b < 1
+            }
+            if features.contains(where: { isInside($0.x, $0.y, $0.width, $0.height) }) { return SIMD4(40, 30, 25, 255) }
+            if isInside(0, 0, 18, 24) { return face }
+            if (195..<225).contains(column), (65..<95).contains(row) {
+                return (column / 3 + row / 3) % 2 == 0 ? SIMD4(20, 60, 200, 255) : SIMD4(240, 180, 30, 255)
+            }
+            let texture = UInt16((column * 7 + row * 13) % 5)
+            return background &+ SIMD4(texture, texture, texture, 0)
+        }
+    }
+
+    private static let tones: [SIMD4<UInt16>] = [
+        SIMD4(240, 200, 175, 255), SIMD4(224, 172, 140, 255), SIMD4(198, 134, 100, 255), SIMD4(100, 62, 45, 255),
+        SIMD4(70, 44, 34, 255),
+    ]
+    private static let brown = SIMD4<UInt16>(150, 105, 70, 255)
+
+    @Test(arguments: [30, 40, 60], [40, 80, 120])
+    func `a face is not cut where another object is more salient`(x: Int, y: Int) throws {
+        for background in [Self.brown, SIMD4(128, 84, 52, 255), SIMD4(90, 130, 180, 255)] {
+            for tone in Self.tones {
+                let image = Self.scene(x: x, y: y, face: tone, on: background)
+
+                let left = try Self.origin(of: PixelSize(width: 120, height: 160), in: image).x
+
+                #expect(left <= x - 18 && left + 120 >= x + 18, "\(tone) on \(background): \(left)")
+            }
+        }
+    }
+
+    /// Returns the areas in each third pixel of an image.
+    private static func areas(in image: PixelBuffer) -> [FaceArea] {
+        let size = PixelSize(width: image.width / 3, height: image.height / 3)
+        let colors = (0..<size.width * size.height).map {
+            SIMD4<Double>(image.pixel($0 % size.width * 3 + 1, $0 / size.width * 3 + 1)) / 255
+        }
+        return FaceArea.areas(of: colors, in: size)
+    }
+
+    @Test func `the clearest face has the bounds of the drawn one`() throws {
+        for tone in Self.tones {
+            let areas = Self.areas(in: Self.scene(x: 60, y: 80, face: tone, on: Self.brown))
+
+            let face = try #require(areas.max { $0.quality < $1.quality }, "\(tone)")
+            for (edge, expected) in [
+                (face.x.lowerBound * 240, 42.0), (face.x.upperBound * 240, 78.0), (face.y.lowerBound * 160, 56.0),
+                (face.y.upperBound * 160, 104.0),
+            ] {
+                #expect(abs(edge - expected) <= 6, "\(tone): \(face)")
+            }
+        }
+    }
+
+    @Test func `ellipses in other colors and in that of the background are no faces`() {
+        for color: SIMD4<UInt16> in [
+            SIMD4(60, 90, 200, 255), SIMD4(90, 150, 60, 255), SIMD4(130, 130, 130, 255), SIMD4(152, 107, 72, 255),
+        ] {
+            let areas = Self.areas(in: Self.scene(x: 60, y: 80, face: color, on: Self.brown))
+
+            #expect(areas.isEmpty, "\(color): \(areas)")
+        }
+    }
+
+    @Test func `a face that does not fit moves nothing`() throws {
+        let part = PixelSize(width: 30, height: 160)
+        let face = try Self.origin(of: part, in: Self.scene(x: 40, y: 80, face: Self.tones[4], on: Self.brown))
+        let other = try Self.origin(
+            of: part, in: Self.scene(x: 40, y: 80, face: SIMD4(60, 60, 60, 255), on: Self.brown))
+
+        #expect(face == other)
+    }
+
     @Test func `an even image is cropped at the center`() throws {
         for (format, mode) in ResizeTests.shapes {
             for (width, height) in [(200, 150), (37, 90), (3, 2), (1, 9), (450, 10)] {
@@ -173,8 +256,8 @@ import Testing
     @Test func `identifiers name the position`() {
         #expect(
             Self.crops.map(\.identifier) == [
-                "crop:smart1,5x4", "crop:smart1,2:1", "then(25:resize3:6x6,fill,lanczos3|15:crop:smart1,6x6)",
-                "then(34:resize3:30x9,fill,lanczos3,enlarge|16:crop:smart1,30x9)",
+                "crop:smart2,5x4", "crop:smart2,2:1", "then(25:resize3:6x6,fill,lanczos3|15:crop:smart2,6x6)",
+                "then(34:resize3:30x9,fill,lanczos3,enlarge|16:crop:smart2,30x9)",
             ])
     }
 

@@ -30,7 +30,7 @@ extension ImageProcessors {
         /// Processors throw `invalidParameter` for other values.
         case focus(x: Double, y: Double)
         /// The most salient part of an image, with edges, skin and saturated colors. Of equal parts, the one closest to
-        /// the center is chosen.
+        /// the center is chosen. A part that would cut an area that looks like a face is moved if the face fits.
         ///
         /// `.crop(to:at:)`, `.crop(aspect:at:)` and `.resize(covering:at:)` find the part. All frames of an animation
         /// are cropped to that of the first one. Other processors throw `invalidParameter`.
@@ -62,7 +62,7 @@ extension ImageProcessors {
             switch self {
             case .focus where !isCenter: return "focus:\(position)"
             // The number changes when the choice changes.
-            case .smart: return "smart1"
+            case .smart: return "smart2"
             default: return position
             }
         }
