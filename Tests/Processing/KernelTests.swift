@@ -28,7 +28,7 @@ import Testing
             let row = Self.floats(source.count, seed: 7).map { $0 * 300 }
             var result = [Float](repeating: 0, count: target.count)
 
-            Float.filter(row, source, table, into: &result, target)
+            withPlaces(in: &result, count: 1) { Float.filter(row, source, table, into: $0) }
 
             #expect(Array(result[..<(length * 4)]) == ScalarKernels.filterPixels(row, table, maximum: 65_535))
         }
@@ -37,18 +37,22 @@ import Testing
     @Test(arguments: [PixelFormat.gray8, .rgbx8, .rgba8])
     func `integer convolution along a row equals the scalar one exactly`(format: PixelFormat) {
         for (cells, length) in [(1, 1), (40, 7), (41, 13), (9, 30), (200, 3)] {
-            let table = WeightTable<Int16>(samples: cells, extent: Double(cells), length: length, filter: .lanczos3)
+            let table = WeightTable<Int16>(
+                samples: cells, extent: Double(cells), length: length, filter: .lanczos3, alignment: 2)
             let source = Int16.Row(width: cells, Self.plan(format))
             let target = Int16.Row(width: length, Self.plan(format))
-            let row = Self.samples(source.count, seed: 7)
-            var result = [Int16](repeating: -1, count: target.count)
+            let group = Self.samples(source.groupCount, seed: 7)
+            var result = [Int16](repeating: -1, count: target.count * Int16.rowCount)
 
-            Int16.filter(row, source, table, into: &result, target)
+            withPlaces(in: &result, count: Int16.rowCount) { Int16.filter(group, source, table, into: $0) }
 
-            for place in 0..<source.planeCount {
-                let plane = Array(row[(place * source.plane)...])
-                #expect(
-                    Array(result[(place * target.plane)...].prefix(length)) == ScalarKernels.filterPlane(plane, table))
+            for row in 0..<Int16.rowCount {
+                for channel in 0..<source.channels {
+                    let place = (row * source.channels + channel) * 2
+                    let samples = (0..<cells).map { group[$0 / 2 * 8 * source.channels + place + $0 % 2] }
+                    let filtered = (0..<length).map { result[row * target.count + $0 * source.channels + channel] }
+                    #expect(filtered == ScalarKernels.filterSamples(samples, table))
+                }
             }
         }
     }
@@ -62,7 +66,7 @@ import Testing
 
             withPointers(to: rows) { Int16.sum($0, table.weights, row, into: &result) }
 
-            #expect(result == ScalarKernels.sumPlanes(rows, table.weights))
+            #expect(result == ScalarKernels.sumSamples(rows, table.weights))
         }
     }
 
@@ -88,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [PixelFormat.gray8, .rgbx8, .rgba8], [AlphaMode.opaque, .premultiplied, .straight])
-    func `splitting pixels in planes and joining them keeps every pixel`(format: PixelFormat, mode: AlphaMode) {
+    func `filtering a group of rows to the same size keeps every pixel`(format: PixelFormat, mode: AlphaMode) {
         guard mode == .opaque || format == .rgba8 else { return }
         for width in [1, 2, 8, 67] {
             let plan = Self.plan(format, mode)
@@ -101,11 +105,17 @@ import Testing
                     if mode == .premultiplied || alpha == 0 { bytes[index] = min(bytes[index], alpha) }
                 }
             }
-            var samples = [Int16](repeating: -1, count: row.count)
+            let table = WeightTable<Int16>(
+                samples: width, extent: Double(width), length: width, filter: .lanczos3, alignment: 2)
+            var group = [Int16](repeating: 0, count: row.groupCount)
+            var samples = [Int16](repeating: -1, count: row.count * Int16.rowCount)
             var result = [UInt8](repeating: 1, count: bytes.count)
 
-            row.read(bytes, into: &samples)
-            row.write(&samples, to: &result)
+            row.read(bytes, into: &group, at: 2)
+            withPlaces(in: &samples, count: Int16.rowCount) { places in
+                Int16.filter(group, row, table, into: places)
+                row.write(places[2], to: &result)
+            }
 
             // Color of straight alpha is rounded to a 128th of a level of the product.
             for (index, byte) in bytes.enumerated() {
@@ -247,6 +257,18 @@ import Testing
         rows.flatMap { $0 }.withUnsafeBufferPointer { memory in
             guard let base = memory.baseAddress else { return }
             (0..<rows.count).map { base + $0 * count }.withUnsafeBufferPointer(body)
+        }
+    }
+
+    /// Passes the starts of `count` rows of the same length.
+    private func withPlaces<Element>(
+        in rows: inout [Element], count: Int, _ body: (UnsafePointer<UnsafeMutablePointer<Element>>) -> Void
+    ) {
+        let length = rows.count / count
+        rows.withUnsafeMutableBufferPointer { memory in
+            guard let base = memory.baseAddress else { return }
+            let places = (0..<count).map { base + $0 * length }
+            body(places)
         }
     }
 

@@ -27,16 +27,16 @@ enum ScalarKernels {
         }
     }
 
-    static func filterPlane(_ plane: [Int16], _ table: WeightTable<Int16>) -> [Int16] {
+    static func filterSamples(_ samples: [Int16], _ table: WeightTable<Int16>) -> [Int16] {
         table.first.indices.map { x in
             rounded(
                 (0..<table.count[x]).reduce(0) { sum, index in
-                    sum + Int(plane[table.first[x] + index]) * Int(table.weights[x * table.stride + index])
+                    sum + Int(samples[table.first[x] + index]) * Int(table.weights[x * table.stride + index])
                 })
         }
     }
 
-    static func sumPlanes(_ rows: [[Int16]], _ weights: [Int16]) -> [Int16] {
+    static func sumSamples(_ rows: [[Int16]], _ weights: [Int16]) -> [Int16] {
         rows[0].indices.map { index in
             rounded(zip(rows, weights).reduce(0) { $0 + Int($1.0[index]) * Int($1.1) })
         }
