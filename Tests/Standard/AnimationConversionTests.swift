@@ -179,7 +179,7 @@ struct AnimationConversionTests {
         let encoder = ImageEncoder.webp(method: 0)
         let needed = encoder.encodingByteCount(of: frames.canvasSize, format: .rgba8, frameCount: frames.frameCount)
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
-        configuration.maximumDecodingByteCount = needed / 2
+        configuration.maximumDecodingByteCount = needed - 1
         let queue = ImageConversionQueue(sharingBudgetOf: ImagePipeline(configuration))
         var converter = ImageConverter(codecs: Self.codecs(of: frames), queue: queue)
 

@@ -183,7 +183,8 @@ struct ConvertTests {
             #expect(still.straightRGBA(rowCount: still.height) == frame.straightRGBA(rowCount: frame.height))
             written.insert(still.tightBytes)
         }
-        #expect(written.count == 3)
+        // The first frame and the last one are equal.
+        #expect(written.count == 2)
         let missing = try await alcedo.run(
             [command, Self.animation, "--frame", "3", "--format", "png", "-f", "--output", output.path] + side)
         #expect(missing.status == 1)

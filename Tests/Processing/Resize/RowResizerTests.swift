@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [PixelFormat.gray8, .rgba8])
-    func `result rows are passed on as soon as their source rows have arrived`(format: PixelFormat) throws {
+    func `result rows are passed on at most three rows after their source rows have arrived`(format: PixelFormat) throws {
         let target = PixelSize(width: 40, height: 40)
         let pixels = PixelBuffer.noise(400, 400, format, .opaque, seed: 7)
         let counter = RowCounter()
@@ -80,8 +80,8 @@ import Testing
         try resizer.begin(DecodedImage(pixels: pixels).rowHeader)
         for y in 0..<pixels.height {
             try resizer.consume(pixels.row(y))
-            // A result row of the box filter needs ten rows.
-            #expect(counter.rows == (y + 1) / 10)
+            // A result row of the box filter needs ten rows. Four rows are filtered at once.
+            #expect((max(0, y - 2) / 10...(y + 1) / 10).contains(counter.rows))
         }
         try resizer.finish()
         #expect(counter.isFinished)
