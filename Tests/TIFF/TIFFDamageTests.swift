@@ -202,6 +202,49 @@
             }
         }
 
+        @Test(arguments: [(false, false), (true, false), (false, true), (true, true)])
+        func `a raw photo of a camera is unsupported`(isBigEndian: Bool, isBig: Bool) throws {
+            /// Returns a file with tags in its first directory, and the offset of its second page.
+            func file(_ tags: [Int: TIFFMaker.Values], secondKind: Int = 0) -> (data: Data, second: Int) {
+                var pages = [page(), page()]
+                pages[0].tags.merge(tags) { $1 }
+                pages[1].tags[254] = .long(secondKind)
+                let first = TIFFMaker(isBigEndian: isBigEndian, isBig: isBig, pages: [pages[0]]).file
+                let maker = TIFFMaker(isBigEndian: isBigEndian, isBig: isBig, pages: pages)
+                return (maker.file, first.count)
+            }
+            func isRefused(_ data: Data) -> Bool {
+                (try? TIFFPages.count(in: data)) == nil && decoder.errorCode(data) == .unsupportedVariant
+            }
+            // The values of the tags fit into their entries, so that the offset does not depend on them.
+            func parts(of kind: Int, secondKind: Int, _ offset: (Int) -> Int = { $0 }) -> Data {
+                let second = file([254: .long(kind), 330: .long(0)]).second
+                return file([254: .long(kind), 330: .long(offset(second))], secondKind: secondKind).data
+            }
+
+            #expect(isRefused(file([50_706: .bytes([1, 4, 0, 0])]).data))
+            #expect(isRefused(parts(of: 1, secondKind: 0)))
+            // A reduced image that has another one, and a subordinate directory that is in no file.
+            #expect(decoder.errorCode(parts(of: 1, secondKind: 1)) == nil)
+            #expect(decoder.errorCode(parts(of: 1, secondKind: 0) { _ in 1 << 30 }) == nil)
+            // Pyramids: the whole image, with reduced ones in pages or in subordinate directories.
+            #expect(decoder.errorCode(parts(of: 0, secondKind: 1)) == nil)
+            #expect(decoder.errorCode(file([:], secondKind: 1).data) == nil)
+            let error = try #require(throws: ImageDecodingError.self) {
+                try decoder.decode(file([50_706: .bytes([1, 4, 0, 0])]).data)
+            }
+            #expect("\(error)".contains("DNG"))
+        }
+
+        @Test func `a photo with the mark of CR2 is unsupported`() {
+            // The mark lies between the header and the directory.
+            var file = Data([0x49, 0x49, 42, 0, 16, 0, 0, 0] + Array("CR".utf8) + [2, 0, 0, 0, 0, 0])
+            file += TIFFMaker(pages: [page()]).file.dropFirst(8)
+
+            #expect(decoder.errorCode(file) == .unsupportedVariant)
+            #expect(throws: ImageDecodingError.self) { try TIFFPages.count(in: file) }
+        }
+
         @Test func `values that are missing are an error if pixels need them, and harmless otherwise`() throws {
             // The values of the strip offsets, of which there are 5, begin after the file.
             var file = TIFFMaker(pages: [page()]).file

@@ -110,7 +110,8 @@
         /// from its first damaged row on, and a damaged tile is missing as a whole; others are shown. Most compressions
         /// have no checksums, so wrong samples are often not detected.
         ///
-        /// - Parameter page: The index of the page. A file without this page is the error `unsupportedVariant`.
+        /// - Parameter page: The index of the page. A file without this page is the error `unsupportedVariant`. So is
+        ///   a raw photo of a camera, such as DNG, CR2, NEF and ARW.
         public static func tiff(page: Int) -> Self {
             Self(
                 format: .tiff, decoder: TIFFDecoder(page: page),

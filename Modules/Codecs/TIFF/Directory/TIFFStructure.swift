@@ -11,6 +11,8 @@
         /// The offsets of the directories of pages, at least one. Directories of reduced images and of masks are not
         /// pages, unless there are no others.
         private(set) var pages: [Int] = []
+        /// The offset of the first directory of the chain.
+        let first: Int
         /// The damage of the chain of directories after the first one; nil when none was found.
         private(set) var damage: ImageDamage?
 
@@ -18,7 +20,7 @@
         /// the structure.
         ///
         /// - Throws: `truncated` when the data ends before the end of the first directory; `corrupt` for another
-        ///   format, and for a file without directories.
+        ///   format, and for a file without directories; `unsupportedVariant` for a raw photo of a camera.
         init(_ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
             self.bytes = bytes
             let orders: [[UInt8]] = [
@@ -29,8 +31,13 @@
             }
             isBigEndian = order >= 2
             isBig = order % 2 == 1
-            guard let first = number(at: isBig ? 8 : 4, byteCount: offsetByteCount) else { throw Self.truncated }
+            let field = isBig ? 8 : 4
+            guard let first = Self.number(bytes, at: field, byteCount: isBig ? 8 : 4, isBigEndian: isBigEndian) else {
+                throw Self.truncated
+            }
+            self.first = first
             try findPages(first, limits)
+            try refuseRawPhoto()
         }
 
         private static var truncated: ImageDecodingError {
@@ -46,6 +53,12 @@
 
         /// Returns an unsigned number, or nil when it is not within the bytes or exceeds `Int.max`.
         func number(at offset: Int, byteCount: Int) -> Int? {
+            Self.number(bytes, at: offset, byteCount: byteCount, isBigEndian: isBigEndian)
+        }
+
+        private static func number(
+            _ bytes: UnsafeBufferPointer<UInt8>, at offset: Int, byteCount: Int, isBigEndian: Bool
+        ) -> Int? {
             guard offset >= 0, offset <= bytes.count - byteCount else { return nil }
             let value = (0..<byteCount).reduce(UInt64(0)) { value, index in
                 let byte = UInt64(bytes[offset + index])
@@ -82,6 +95,39 @@
             }
             if pages.isEmpty { pages = others }
             guard !pages.isEmpty else { throw ImageDecodingError(.corrupt, "TIFF: the file has no image") }
+        }
+
+        /// Throws `unsupportedVariant` for a raw photo of a camera, of which only a small preview could be decoded.
+        ///
+        /// DNG has a tag for its version, and CR2 a mark between the header and the directory. Of NEF, ARW and others,
+        /// the first directory is that of a reduced image, and a subordinate one that of the photo. A pyramid begins
+        /// with the whole image.
+        /// Sources: DNG 1.7; TIFF/EP (ISO 12234-2).
+        private func refuseRawPhoto() throws(ImageDecodingError) {
+            let directory = TIFFDirectory(self, at: first)
+            let parts = directory.integers(330, Self.examinedPartCount)
+            let kind: String
+            if directory.entries[50_706] != nil {
+                kind = "DNG"
+            } else if first == 16, bytes[8..<16].starts(with: "CR".utf8) {
+                kind = "CR2"
+            } else if !isPage(first), parts.contains(where: { isPage($0) }) {
+                kind = "such as NEF or ARW"
+            } else {
+                return
+            }
+            throw ImageDecodingError(
+                .unsupportedVariant,
+                "TIFF: the file is a raw photo of a camera (\(kind)); such photos are not decoded, and their previews "
+                    + "are not shown in their place")
+        }
+
+        /// The number of subordinate directories that are examined. Cameras write at most four.
+        private static let examinedPartCount = 16
+
+        /// Whether a directory is that of a whole image, as ``isPage(_:entryCount:)`` tells. False if it is incomplete.
+        private func isPage(_ directory: Int) -> Bool {
+            entryCount(of: directory).map { isPage(directory, entryCount: $0) } ?? false
         }
 
         /// Whether a directory is that of a whole image. Otherwise, its first entry, because of the order of tags,
@@ -168,11 +214,17 @@
         }
 
         /// Returns the first value of a tag, or nil if it is not an unsigned integer within the bytes.
-        func integer(_ tag: Int) -> Int? {
-            guard let entry = entries[tag], let values = entry.values, entry.count > 0,
+        func integer(_ tag: Int) -> Int? { integers(tag, 1).first }
+
+        /// Returns the first values of a tag, at most `maximumCount`, or no values if they are not unsigned integers
+        /// within the bytes.
+        func integers(_ tag: Int, _ maximumCount: Int) -> [Int] {
+            guard let entry = entries[tag], let values = entry.values,
                 [1, 3, 4, 13, 16, 18].contains(entry.type), let size = Self.byteCount(ofType: entry.type)
-            else { return nil }
-            return structure.number(at: values.lowerBound, byteCount: size)
+            else { return [] }
+            return (0..<min(entry.count, maximumCount)).compactMap {
+                structure.number(at: values.lowerBound + $0 * size, byteCount: size)
+            }
         }
 
         /// Returns the range of the bytes of a tag that are not numbers, or nil if there are none.
