@@ -16,7 +16,7 @@ struct ThumbnailCommand: ProgramCommand {
 
           --size N                fit each thumbnail into N x N pixels, as --fit says. May be repeated, for several
                                   thumbnails of one decode; the name of each file in DIR then ends with the size
-          --output, -o DIR        write the thumbnails to DIR. A last part with {name} and {size} is a pattern of their
+          --output, -o DIR        write the thumbnails to DIR. A last part with {name} or {size} is a pattern of their
                                   names, as in 'DIR/{name}-{size}.webp', whose extension selects the format
           --freedesktop           write thumbnails of files to the directories that the programs of a desktop share,
                                   $XDG_CACHE_HOME/thumbnails, as freedesktop.org specifies them; N is 128, 256, 512 or

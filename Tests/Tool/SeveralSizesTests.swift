@@ -107,7 +107,7 @@ struct SeveralSizesTests {
 
         let converted = try await alcedo.run([
             "convert", Self.dunes, tiles, "--size", "40", "--size", "20", "--output",
-            output.path + "/{size}_{name}{x}.webp",
+            output.path + "/{size}_{name}{1}.webp",
         ])
         let thumbnails = try await alcedo.run([
             "thumbnail", Self.dunes, "--size", "30", "--output", output.path + "/small-{size}", "--format", "png",
@@ -117,9 +117,30 @@ struct SeveralSizesTests {
         #expect(thumbnails.status == 0, "\(thumbnails.problems)")
         #expect(
             try names == [
-                "20_dunes{x}.webp", "20_tiles{x}.webp", "40_dunes{x}.webp", "40_tiles{x}.webp", "small-30.png",
+                "20_dunes{1}.webp", "20_tiles{1}.webp", "40_dunes{1}.webp", "40_tiles{1}.webp", "small-30.png",
             ])
-        #expect(try CodecRegistry.standard.inspect(data("20_dunes{x}.webp")).format.rawValue == "webp")
+        #expect(try CodecRegistry.standard.inspect(data("20_dunes{1}.webp")).format.rawValue == "webp")
+    }
+
+    @Test(arguments: [
+        (["convert", "--size", "20", "--size", "10"], "q/{nme}.png", "{nme}"),
+        (["convert", "--size", "20"], "{name}-{Size}.png", "{Size}"), (["convert"], "{index}.png", "{index}"),
+        (["thumbnail", "--size", "20"], "q/{name}{sze}", "{sze}"), (["thumbnail", "--size", "20"], "{nme}", "{nme}"),
+    ])
+    func `an unknown field of a pattern is named`(words: [String], pattern: String, field: String) async throws {
+        let outcome = try await alcedo.run(words + ["--output", pattern, Self.dunes])
+
+        #expect(outcome.status == 2)
+        #expect(outcome.problems.contains("--output has no field \(field); its fields are {name} and {size}"))
+    }
+
+    @Test func `a directory may have the name of an unknown field`() async throws {
+        let outcome = try await alcedo.run([
+            "thumbnail", Self.dunes, "--size", "20", "--output", output.path + "/{x}/",
+        ])
+
+        #expect(outcome.status == 0, "\(outcome.problems)")
+        #expect(try names == ["{x}"])
     }
 
     @Test func `names that a pattern repeats get a number`() async throws {

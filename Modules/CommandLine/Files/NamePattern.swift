@@ -1,5 +1,5 @@
 /// A pattern of the names of output files: a text in which `{name}` stands for the name of the image, and `{size}` for
-/// the size, as in `{name}-{size}`. Other braces have no meaning.
+/// the size, as in `{name}-{size}`. Braces around other letters are an error, and all other braces have no meaning.
 struct NamePattern: Sendable {
     private enum Part: Equatable {
         case text(String)
@@ -32,6 +32,18 @@ struct NamePattern: Sendable {
     static func isPattern(_ text: String) -> Bool {
         let pattern = NamePattern(text)
         return pattern.hasName || pattern.hasSize
+    }
+
+    /// Returns the first part of a text that looks like a field but is none, such as `{nme}`, or nil.
+    static func unknownField(in text: String) -> String? {
+        for part in text.split(separator: "{", omittingEmptySubsequences: false).dropFirst() {
+            guard let end = part.firstIndex(of: "}") else { continue }
+            let word = part[..<end]
+            if !word.isEmpty, word.allSatisfy({ $0.isASCII && $0.isLetter }), word != "name", word != "size" {
+                return "{\(word)}"
+            }
+        }
+        return nil
     }
 
     var hasName: Bool { parts.contains(.name) }

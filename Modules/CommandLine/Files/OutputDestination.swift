@@ -24,8 +24,8 @@ enum OutputDestination: Sendable {
     ///   - takesPattern: Whether the last part of a path may be a pattern of names of images. Default: false.
     ///   - isFile: Returns whether a text is the name of a file in an accepted format. Default: returns false for every
     ///     text.
-    /// - Throws: ``UsageError`` if the text has the file extension of an image but not of an accepted format. Such a
-    ///   text is unlikely to mean a directory.
+    /// - Throws: ``UsageError`` if the text has the file extension of an image but not of an accepted format, which
+    ///   is unlikely to mean a directory, or if a pattern has an unknown field.
     init(
         _ text: String, formats: String? = nil, takesPattern: Bool = false, isFile: (String) -> Bool = { _ in false }
     ) throws {
@@ -33,6 +33,8 @@ enum OutputDestination: Sendable {
             self = .standardOutput
         } else if Self.isDirectory(text) {
             self = .directory(text)
+        } else if takesPattern, let field = NamePattern.unknownField(in: PathParts.name(of: text)) {
+            throw UsageError("--output has no field \(field); its fields are {name} and {size}")
         } else if takesPattern, NamePattern.isPattern(PathParts.name(of: text)) {
             self = try Self.pattern(text)
         } else if isFile(text) {
