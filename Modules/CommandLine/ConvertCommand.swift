@@ -117,8 +117,8 @@ private struct ConversionMaker: FileMaking {
         return try await tools.withMemory(
             for: form.fit.maximumSize(of: original.info.uprightSize), original.info.exactFormat,
             frameCount: format.holdsAnimations ? original.info.frameCount : 1, by: encoder
-        ) {
-            try await write(original, by: encoder, with: tools, into: sink)
+        ) { deadline in
+            try await write(original, by: encoder, with: tools, into: sink.closing(at: deadline))
         }
     }
 

@@ -100,8 +100,10 @@ private struct PixelMaker: FileMaking {
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let original = try await tools.original(request, progress: progress)
-        return try await tools.withMemory(for: original.info.uprightSize, original.info.exactFormat, by: nil) {
-            try await write(original, with: tools, into: sink)
+        return try await tools.withMemory(
+            for: original.info.uprightSize, original.info.exactFormat, by: nil
+        ) { deadline in
+            try await write(original, with: tools, into: sink.closing(at: deadline))
         }
     }
 
@@ -114,14 +116,15 @@ private struct PixelMaker: FileMaking {
             files: [], layer: original.layer, bytesIn: original.byteCount, damage: image.damage)
         var losesAlpha = false
         // Frames are decoded one at a time, so that memory use does not grow with the number of frames.
-        for frame in try frames(of: image) {
+        let frames = try frames(of: image)
+        for frame in frames {
             // A damaged frame ends the animation before it.
             if let frame, frame >= image.frames?.frameCount ?? 1 { break }
             do {
                 let (made, isTransparent) = try await tools.files.run {
                     let pixels = try frame.flatMap { try image.frames?.frame(at: $0) } ?? image.pixels
                     let data = file.data(of: pixels)
-                    let path = try sink.write(data, frame: frame)
+                    let path = try sink.write(data, frame: frame, isLast: frame == frames.last)
                     return (
                         WrittenFile(path: path, size: image.size, byteCount: data.count, frame: frame),
                         file == .ppm && pixels.hasTransparency

@@ -132,8 +132,8 @@ private struct ThumbnailMaker: FileMaking {
         }
         return try await tools.withMemory(
             for: form.fit.maximumSize(of: original.info.uprightSize), original.info.exactFormat, by: form.encoder
-        ) {
-            try await write(original, with: tools, into: sink)
+        ) { deadline in
+            try await write(original, with: tools, into: sink.closing(at: deadline))
         }
     }
 

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoProgramSupport
 @testable import AlcedoTool
 import AlcedoRuntime
 import AlcedoTesting
@@ -13,7 +14,8 @@ struct TimeLimitTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// A maker that never ends for a file named `slow`, and writes the others.
+    /// A maker that ends only when it is canceled for the files named `slow` and `late`, and writes all others. Like an
+    /// encoder that cannot be stopped, it writes `late` nevertheless.
     private struct Maker: FileMaking {
         let fileExtension = "png"
         let reportsLosses = false
@@ -23,10 +25,11 @@ struct TimeLimitTests {
             progress: @escaping BatchLoad.Progress
         ) async throws -> WrittenImage {
             guard case .file(let path) = request.source else { throw CancellationError() }
-            return try await tools.withMemory(of: 1) {
+            return try await tools.withMemory(of: 1) { deadline in
                 // A clock that nobody moves: the sleep ends when its task is canceled.
                 if path.hasSuffix("slow") { try await ManualClock().sleep(for: .seconds(1)) }
-                let output = try await tools.files.run { try sink.write(Data("made".utf8), frame: nil) }
+                if path.hasSuffix("late") { try? await ManualClock().sleep(for: .seconds(1)) }
+                let output = try sink.closing(at: deadline).write(Data("made".utf8), frame: nil)
                 return WrittenImage(
                     files: [WrittenFile(path: output, size: PixelSize(width: 1, height: 1), byteCount: 4)],
                     layer: .local, bytesIn: 4)
@@ -34,10 +37,11 @@ struct TimeLimitTests {
         }
     }
 
-    @Test func `an image that exceeds the time fails, and the others are written`() async throws {
+    @Test(arguments: ["slow", "late"])
+    func `an image that exceeds the time fails, and the others are written`(name: String) async throws {
         let clock = ManualClock()
         let output = directory.url.appending(path: "out").path
-        let images = ImageList(["slow", "a", "b", "c"].map { .named($0) })
+        let images = ImageList([name, "a", "b", "c"].map { .named($0) })
         var report = JobReport(program: "alcedo")
         report.isQuiet = true
         let job = FileJob(
@@ -59,7 +63,7 @@ struct TimeLimitTests {
         func waiting() -> (work: Task<Void, any Error>, end: AsyncStream<Void>.Continuation) {
             let (ends, end) = AsyncStream<Void>.makeStream()
             let work = Task {
-                try await limit.apply {
+                try await limit.apply { _ in
                     for await _ in ends { return }
                     throw CancellationError()
                 }
@@ -84,7 +88,7 @@ struct TimeLimitTests {
         let clock = ManualClock()
         let limit = TimeLimit(.seconds(3), clock: clock, maxConcurrentImages: 1)
         let work = Task {
-            try await limit.apply {
+            try await limit.apply { _ in
                 try? await ManualClock().sleep(for: .seconds(1))
                 return "written"
             }
@@ -94,6 +98,36 @@ struct TimeLimitTests {
         work.cancel()
 
         #expect(try await work.value == "written")
+    }
+
+    @Test func `a successful result after the time is an error that names the limit`() async throws {
+        let clock = ManualClock()
+        let limit = TimeLimit(.seconds(3), clock: clock, maxConcurrentImages: 1)
+        let work = Task {
+            try await limit.apply { _ in
+                try? await ManualClock().sleep(for: .seconds(1))
+                return "late"
+            }
+        }
+        try await clock.waitForSleepers(count: 1)
+
+        clock.advance(by: .seconds(3))
+
+        let error = await #expect(throws: OutputError.self) { try await work.value }
+        #expect(error?.description == "the image took longer than 3.0 s (--timeout)")
+    }
+
+    @Test func `nothing is written after the time, and the last file ends the time`() throws {
+        let late = TimeLimit.Deadline(.seconds(3))
+        try late.beginWriting(isLast: false)
+        late.pass()
+        let met = TimeLimit.Deadline(.seconds(3))
+        try met.beginWriting(isLast: true)
+        met.pass()
+
+        #expect(late.isOver)
+        #expect(throws: OutputError.self) { try late.beginWriting(isLast: true) }
+        #expect(!met.isOver)
     }
 
     @Test func `the option limits decoding and encoding, and the status is 1`() async throws {

@@ -15,6 +15,19 @@ struct OutputSink: Sendable {
     let target: Target
     let names: FileNames
     let index: Int
+    /// The end of the time in which files may be written. Default: nil, for no limit.
+    private var deadline: TimeLimit.Deadline?
+
+    init(target: Target, names: FileNames, index: Int) {
+        (self.target, self.names, self.index) = (target, names, index)
+    }
+
+    /// Returns the same destination, which accepts no file after a deadline.
+    func closing(at deadline: TimeLimit.Deadline) -> Self {
+        var sink = self
+        sink.deadline = deadline
+        return sink
+    }
 
     /// Writes the contents of a still image or of a frame: in a directory, to a file of its own; otherwise, after the
     /// bytes written before.
@@ -23,10 +36,12 @@ struct OutputSink: Sendable {
     ///   - data: The bytes to write.
     ///   - frame: The index of the frame, or nil for the still image.
     ///   - size: The index of the size among those of the job. Default: 0.
+    ///   - isLast: Whether nothing is written for the image afterwards. Default: true.
     /// - Returns: The path that messages and results show: `-` for standard output.
-    /// - Throws: ``OutputError`` if the bytes cannot be written.
+    /// - Throws: ``OutputError`` if the bytes cannot be written, or after the deadline.
     @discardableResult
-    func write(_ data: Data, frame: Int?, size: Int = 0) throws -> String {
+    func write(_ data: Data, frame: Int?, size: Int = 0, isLast: Bool = true) throws -> String {
+        try deadline?.beginWriting(isLast: isLast)
         switch target {
         case .standardOutput:
             try Console.output(data)

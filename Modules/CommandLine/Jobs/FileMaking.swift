@@ -81,7 +81,7 @@ struct FileTools: Sendable {
     /// processors. Throws the error of `body`, and ``OutputError`` after the time limit.
     func withMemory<Result: Sendable>(
         for size: PixelSize, _ format: PixelFormat, frameCount: Int = 1, by encoder: (any ImageEncoding)?,
-        _ body: @escaping @Sendable () async throws -> Result
+        _ body: @escaping @Sendable (TimeLimit.Deadline) async throws -> Result
     ) async throws -> Result {
         let image = PixelBuffer.byteCount(size: size, format: format) ?? .max / 4
         let encoded = encoder?.encodingByteCount(of: size, format: format, frameCount: frameCount) ?? image
@@ -90,7 +90,7 @@ struct FileTools: Sendable {
 
     /// Runs `body` when the bytes are available. Throws the error of `body`, and ``OutputError`` after the time limit.
     func withMemory<Result: Sendable>(
-        of byteCount: Int, _ body: @escaping @Sendable () async throws -> Result
+        of byteCount: Int, _ body: @escaping @Sendable (TimeLimit.Deadline) async throws -> Result
     ) async throws -> Result {
         try await memory.withReservation(of: byteCount) { try await timeLimit.apply(to: body) }
     }
@@ -246,36 +246,74 @@ struct TimeLimit: Sendable {
         turns = ByteBudget(limit: maxConcurrentImages)
     }
 
-    /// Runs `body`, which makes the files of an image, when a thread is free for it. Cancels it when the time is over.
-    /// If it ends successfully nevertheless, or after an interruption, its result counts, because files are written.
+    /// Runs `body`, which makes the files of an image, when a thread is free for it. Cancels it when the time is over,
+    /// and discards its result if it ends successfully nevertheless. A result after an interruption counts.
     ///
-    /// - Throws: The error of `body`, and ``OutputError`` if the time was over when `body` threw it.
-    func apply<Result: Sendable>(to body: @escaping @Sendable () async throws -> Result) async throws -> Result {
-        guard let timeout else { return try await body() }
+    /// - Parameter body: The work. It passes its deadline to the ``OutputSink``, so that no late file is written.
+    /// - Throws: The error of `body`, and ``OutputError`` if the time was over before `body` ended.
+    func apply<Result: Sendable>(
+        to body: @escaping @Sendable (Deadline) async throws -> Result
+    ) async throws -> Result {
+        guard let timeout else { return try await body(Deadline(nil)) }
         return try await turns.withReservation(of: 1) { try await limit(timeout, body) }
     }
 
     private func limit<Result: Sendable>(
-        _ timeout: Duration, _ body: @escaping @Sendable () async throws -> Result
+        _ timeout: Duration, _ body: @escaping @Sendable (Deadline) async throws -> Result
     ) async throws -> Result {
-        try await withThrowingTaskGroup(of: Result?.self) { group in
-            group.addTask { try await body() }
+        let deadline = Deadline(timeout)
+        return try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask { try await body(deadline) }
             group.addTask { [clock] in
-                try? await clock.sleep(for: timeout)
+                // The sleep ends early, with an error, after an interruption and when `body` has ended.
+                do { try await clock.sleep(for: timeout) } catch { return nil }
+                deadline.pass()
                 return nil
             }
-            var isOver = false
             do {
                 while let result = try await group.next() {
-                    // The sleep ends early after an interruption.
-                    if result == nil, !Task.isCancelled { isOver = true }
+                    let isOver = deadline.isOver
                     if result != nil || isOver { group.cancelAll() }
-                    if let result { return result }
+                    if let result, !isOver { return result }
                 }
             } catch {
-                guard isOver else { throw error }
+                guard deadline.isOver else { throw error }
             }
-            throw OutputError(description: "the image took longer than \(timeout / .seconds(1)) s (--timeout)")
+            throw deadline.error
+        }
+    }
+
+    /// The end of the time of one image. It passes, after which no file is written, unless the last file was begun.
+    final class Deadline: Sendable {
+        private enum State {
+            case ahead, over, met
+        }
+
+        private let timeout: Duration?
+        private let state = Locked(State.ahead)
+
+        /// Creates a deadline after this time, for messages, or one that never passes.
+        init(_ timeout: Duration?) { self.timeout = timeout }
+
+        /// Whether the time was over before the last file was written.
+        var isOver: Bool { state.withLock { $0 == .over } }
+
+        var error: OutputError {
+            OutputError(
+                description: "the image took longer than \((timeout ?? .zero) / .seconds(1)) s (--timeout)")
+        }
+
+        /// Ends the time, unless the last file is being written.
+        func pass() { state.withLock { if $0 == .ahead { $0 = .over } } }
+
+        /// Begins to write a file. After the last one, the time cannot end any more. Throws ``OutputError`` if the time
+        /// is over.
+        func beginWriting(isLast: Bool) throws {
+            let isOver = state.withLock { state in
+                if state == .ahead, isLast { state = .met }
+                return state == .over
+            }
+            if isOver { throw error }
         }
     }
 }

@@ -30,12 +30,12 @@
             let limits = request.decoding.limits
             let needed = try await byteCount(of: original, limits, with: tools)
             try recompressor.check(byteCount: needed)
-            let file = try await tools.withMemory(of: needed) {
+            let file = try await tools.withMemory(of: needed) { deadline in
                 try await tools.files.run {
                     let data = try recompressor.convert(
                         format == .jxl ? .compression : .reconstruction, original.data, of: original.info.size,
                         effort: effort, limits: limits)
-                    let path = try sink.write(data, frame: nil)
+                    let path = try sink.closing(at: deadline).write(data, frame: nil)
                     return WrittenFile(path: path, size: original.info.size, byteCount: data.count)
                 }
             }

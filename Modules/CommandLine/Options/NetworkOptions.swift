@@ -18,8 +18,9 @@ struct NetworkOptions: Sendable {
                                   download at most N images at once from one host (default: no separate limit)
           --retry N               retry a failed download up to N times, with increasing delays (default: 0)
           --timeout SECONDS       limit the seconds until the first byte and between received bytes (default: 15), and
-                                  those of the decoding and encoding of each image that is written to files (default:
-                                  no limit); decimals are allowed
+                                  those of the decoding and encoding of each image in convert, decode and thumbnail
+                                  (default: no limit); an image that takes longer is an error and is not written;
+                                  decimals are allowed
           --header 'Name: value'  send this header field with each request; may be repeated. A redirect to another
                                   origin keeps only fields that cannot be credentials, such as Accept
           --ca FILE               trust only the certificate authorities in FILE, in PEM

@@ -49,7 +49,7 @@ struct OutputForm: Sendable {
         let variants =
             fit.sizes.isEmpty
             ? [ImageConverter.Variant(encoder)] : fit.sizes.map { ImageConverter.Variant(fit.processor($0), encoder) }
-        return try await tools.timeLimit.apply { [converter] in
+        return try await tools.timeLimit.apply { [converter] _ in
             try await converter.convert(original.data, to: variants)
         }
     }
