@@ -169,8 +169,8 @@ static inline __attribute__((always_inline)) longs4 rounded_samples(longs4 sums)
     return (over & SAMPLE_MAXIMUM) | (sums & ~over);
 }
 
-// On x86-64 with AVX2, the two loops below that take most of the time use vectors of twice the size. The compiler does not
-// join the products of two narrow vectors. The numbers are integers, so the results are the same.
+// On x86-64 with AVX2, the two loops below that take most of the time use vectors of twice the size. The compiler does
+// not join the products of two narrow vectors. The numbers are integers, so the results are the same.
 #if defined(__x86_64__) && defined(__clang__)
 #define HAS_WIDE_LOOPS 1
 #define WIDE __attribute__((target("avx2")))
