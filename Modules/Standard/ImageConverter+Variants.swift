@@ -131,6 +131,10 @@ extension ImageConverter {
     /// The body is not read if the ``queue`` is full when the call begins. While it is read, the conversion takes no
     /// place in the queue.
     ///
+    /// The body is read in a task of its own, which is canceled at the timeout, or when the caller is canceled. The
+    /// method then throws at once, even if the body ignores the cancellation. In that case the task keeps the body,
+    /// but none of its chunks, until the body returns the next one, ends or throws.
+    ///
     /// - Parameters:
     ///   - body: The chunks of the encoded image.
     ///   - maximumByteCount: The maximum number of bytes of all chunks. The first chunk that exceeds it ends the read.
@@ -209,17 +213,35 @@ extension ImageConverter {
         ImageConversionError(.inputTooLarge, "the encoded image exceeds the limit of \(limit) bytes (maximumByteCount)")
     }
 
-    private static func bytes<Body: AsyncSequence>(
+    /// Reads a body in a task of its own, which is left behind on cancellation: a sequence that ignores it may never
+    /// return. The task then holds the body alone, and ends with the next chunk.
+    private static func bytes<Body: AsyncSequence & Sendable>(
         of body: Body, limit: Int
     ) async throws -> Data where Body.Element: Collection<UInt8> {
-        var data = Data()
-        for try await chunk in body {
-            guard chunk.count <= limit - data.count else { throw tooLarge(limit) }
-            data.append(contentsOf: chunk)
+        // The chunks so far; nil when they are no longer awaited.
+        let chunks = Locked<Data?>(Data())
+        defer { chunks.withLock { $0 = nil } }
+        // A stream ends at once, and without an error, when the task that awaits it is canceled.
+        let end = AsyncThrowingStream<Never, any Error> { end in
+            let reading = Task {
+                do {
+                    for try await chunk in body {
+                        try chunks.withLock { data in
+                            guard let count = data?.count else { throw CancellationError() }
+                            guard chunk.count <= limit - count else { throw tooLarge(limit) }
+                            data?.append(contentsOf: chunk)
+                        }
+                    }
+                    end.finish()
+                } catch {
+                    end.finish(throwing: error)
+                }
+            }
+            end.onTermination = { _ in reading.cancel() }
         }
-        // A sequence ends without an error when its task is canceled.
+        for try await _ in end {}
         try Task.checkCancellation()
-        return data
+        return chunks.withLock { $0.take() } ?? Data()
     }
 
     private static func bytes(of file: URL, limit: Int) throws -> Data {

@@ -255,6 +255,43 @@ struct ConversionControlTests {
         try await isEnded.waitUntil { $0 }
     }
 
+    /// A body that ignores cancellation. A chunk arrives when its continuation is resumed.
+    private struct HeedlessBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
+        let reads = Watched<[CheckedContinuation<Data?, Never>]>([])
+
+        func makeAsyncIterator() -> Self { self }
+
+        func next() async -> Data? {
+            await withCheckedContinuation { continuation in reads.update { $0.append(continuation) } }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a body that ignores cancellation delays no cancellation and no timeout`(isTimeout: Bool) async throws {
+        weak var released: Watched<[CheckedContinuation<Data?, Never>]>?
+        do {
+            let (body, clock) = (HeedlessBody(), ManualClock())
+            released = body.reads
+            let conversion = Task {
+                try await ImageConverter(clock: clock).convert(
+                    body, maximumByteCount: 1 << 20, timeout: .seconds(1), to: [Variant(.jpeg())])
+            }
+            try await body.reads.waitUntil { $0.count == 1 }
+            try await eventually { clock.sleeperCount == 1 }
+
+            if isTimeout { clock.advance(by: .seconds(1)) } else { conversion.cancel() }
+
+            switch await conversion.result {
+            case .success: Issue.record("the conversion succeeded without a body")
+            case .failure(let error as ImageConversionError): #expect(isTimeout && error.code == .timedOut)
+            case .failure(let error): #expect(!isTimeout && error is CancellationError)
+            }
+            // The next chunk ends the read.
+            body.reads.value[0].resume(returning: file.prefix(10))
+        }
+        try await eventually { released == nil }
+    }
+
     // MARK: Queue
 
     @Test func `a full queue throws at once, and accepts conversions again when one has ended`() async throws {
