@@ -22,6 +22,8 @@ public final class ImageConversionQueue: Sendable {
     public let maximumWaitingCount: Int
     private let executor: BlockingExecutor
     private let budget: (bytes: ByteBudget, limit: Int)?
+    /// The places of running conversions that share a budget, one for each thread.
+    private let places: ByteBudget
     /// The number of conversions that run or wait.
     private let count = Locked(0)
 
@@ -32,10 +34,10 @@ public final class ImageConversionQueue: Sendable {
     ///     its own. Values below 1 count as 1. Default: the number of active processor cores.
     ///   - maximumWaitingCount: The maximum number of conversions that wait. Values below 0 count as 0. Default: no
     ///     limit.
-    ///   - pipeline: A pipeline whose budget of memory the conversions share. A conversion then waits until the memory
-    ///     of its decoder, processors and encoders fits beside that of the pipeline's decodes, and one that needs more
-    ///     than the whole `maximumDecodingByteCount` is an `ImageDecodingError` `exceedsLimit`. Default: nil, no shared
-    ///     budget.
+    ///   - pipeline: A pipeline whose budget of memory the conversions share. When it is its turn, a conversion waits
+    ///     until the memory of its decoder, processors and encoders fits beside that of the pipeline's decodes, and one
+    ///     that needs more than the whole `maximumDecodingByteCount` is an `ImageDecodingError` `exceedsLimit`.
+    ///     Default: nil, no shared budget.
     public init(
         maxConcurrentConversions: Int = ProcessInfo.processInfo.activeProcessorCount,
         maximumWaitingCount: Int = .max, sharingBudgetOf pipeline: ImagePipeline? = nil
@@ -43,6 +45,7 @@ public final class ImageConversionQueue: Sendable {
         self.maxConcurrentConversions = max(1, maxConcurrentConversions)
         self.maximumWaitingCount = max(0, maximumWaitingCount)
         budget = pipeline?.decodingBudget
+        places = ByteBudget(limit: self.maxConcurrentConversions)
         executor = BlockingExecutor(name: "alcedo.convert", maxConcurrent: self.maxConcurrentConversions)
     }
 
@@ -55,6 +58,7 @@ public final class ImageConversionQueue: Sendable {
         self.maxConcurrentConversions = max(1, maxConcurrentConversions)
         maximumWaitingCount = .max
         self.budget = (budget, .max)
+        places = ByteBudget(limit: self.maxConcurrentConversions)
         executor = BlockingExecutor(name: "alcedo.convert", maxConcurrent: self.maxConcurrentConversions)
     }
 
@@ -75,28 +79,35 @@ public final class ImageConversionQueue: Sendable {
                 + "(ImageConversionQueue)")
     }
 
-    /// Opens an image and runs `work` with its pass, when there are a thread and memory for it.
+    /// Reads and opens an image and runs `work` with its pass, when there are a thread and memory for it.
     ///
-    /// - Throws: ``ImageConversionError`` `queueFull`, the errors of opening and of `work`, and `CancellationError`
-    ///   whenever the task was canceled before the end.
+    /// The bytes are reserved after the conversion has a place among the running ones, so that it holds no bytes while
+    /// it waits for a place. The holders of bytes never wait for a place, so each wait for bytes ends.
+    ///
+    /// - Throws: ``ImageConversionError`` `queueFull`, the errors of reading, of opening and of `work`, and
+    ///   `CancellationError` whenever the task was canceled before the end.
     func run<Value: Sendable>(
-        _ open: @escaping @Sendable () throws -> ConversionPass,
+        _ read: @escaping @Sendable () throws -> Data,
+        _ open: @escaping @Sendable (Data) throws -> ConversionPass,
         _ work: @escaping @Sendable (ConversionPass) throws -> Value
     ) async throws -> Value {
         try await admitted {
-            guard let budget = self.budget else { return try await self.executor.run { try work(open()) } }
-            // Usually the bytes are available, and opening and converting then take a single job.
-            let attempt: Attempt<Value> = try await self.executor.run {
-                let pass = try open()
-                let byteCount = try pass.byteCount(limit: budget.limit)
-                let value = try budget.bytes.withReservationNow(of: byteCount) { try work(pass) }
-                return value.map { .done($0) } ?? .needs(byteCount: byteCount)
-            }
-            switch attempt {
-            case .done(let value): return value
-            case .needs(let byteCount):
-                return try await budget.bytes.withReservation(of: byteCount) {
-                    try await self.executor.run { try work(open()) }
+            guard let budget = self.budget else { return try await self.executor.run { try work(open(read())) } }
+            return try await self.places.withReservation(of: 1) {
+                // Usually the bytes are available, and opening and converting then take a single job.
+                let attempt: Attempt<Value> = try await self.executor.run {
+                    let data = try read()
+                    let pass = try open(data)
+                    let byteCount = try pass.byteCount(limit: budget.limit)
+                    let value = try budget.bytes.withReservationNow(of: byteCount) { try work(pass) }
+                    return value.map { .done($0) } ?? .needs(byteCount: byteCount, data)
+                }
+                switch attempt {
+                case .done(let value): return value
+                case .needs(let byteCount, let data):
+                    return try await budget.bytes.withReservation(of: byteCount) {
+                        try await self.executor.run { try work(open(data)) }
+                    }
                 }
             }
         }
@@ -105,8 +116,8 @@ public final class ImageConversionQueue: Sendable {
     /// The result of an attempt to convert without waiting for bytes.
     private enum Attempt<Value: Sendable>: Sendable {
         case done(Value)
-        /// The budget does not have this many bytes left.
-        case needs(byteCount: Int)
+        /// The budget does not have this many bytes left. The file may change until it has, so its bytes are kept.
+        case needs(byteCount: Int, Data)
     }
 
     /// Runs `body` as one of the conversions that count. An error after a cancellation is a `CancellationError`, and so

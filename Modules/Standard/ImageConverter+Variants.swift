@@ -182,7 +182,9 @@ extension ImageConverter {
     ) async throws -> ConvertedImage {
         try await limited(timeout) {
             try await queue.run {
-                try ConversionPass(self, data, to: [variant]) { bytes in
+                data
+            } _: {
+                try ConversionPass(self, $0, to: [variant]) { bytes in
                     try output(bytes.withUnsafeBytes { Data($0) })
                 }
             } _: {
@@ -194,8 +196,8 @@ extension ImageConverter {
     private func converted(
         _ variants: [Variant], _ placeholders: Placeholders, _ read: @escaping @Sendable () throws -> Data
     ) async throws -> ConvertedImages {
-        try await queue.run {
-            try ConversionPass(self, read(), to: variants, placeholders: placeholders)
+        try await queue.run(read) {
+            try ConversionPass(self, $0, to: variants, placeholders: placeholders)
         } _: {
             try $0.run()
         }

@@ -166,7 +166,9 @@ public struct ImageConverter: Sendable {
         onDamage: @escaping @Sendable (ImageDamage) -> Void = { _ in }
     ) async throws -> Data {
         try await queue.run {
-            try ConversionPass(self, data, to: [Variant(encoder, fitting: size)])
+            data
+        } _: {
+            try ConversionPass(self, $0, to: [Variant(encoder, fitting: size)])
         } _: { pass in
             let images = try pass.run(describes: false)
             if let damage = images.damage { onDamage(damage) }

@@ -377,6 +377,45 @@ struct ConversionControlTests {
         #expect(decoder.calls.value.opens == before + 1)
     }
 
+    @Test func `a file that changes while its conversion waits for the budget is converted as it was`() async throws {
+        let pipeline = pipeline(limit: 64 << 20)
+        let (budget, limit) = pipeline.decodingBudget
+        let directory = try TemporaryDirectory()
+        let upload = directory.url.appending(path: "upload.png")
+        try file.write(to: upload)
+        let decoder = WatchedDecoder(PNGDecoder())
+        let converter = converter(decoder, ImageConversionQueue(sharingBudgetOf: pipeline))
+        #expect(budget.reserveNow(limit))
+        let conversion = Task { try await converter.convert(contentsOf: upload, to: [Variant(.webp())]) }
+        try await decoder.calls.waitUntil { $0.opens == 1 }
+
+        try ImageEncoder.png().encode(.coordinates(PixelSize(width: 512, height: 512))).write(to: upload)
+        budget.release(limit)
+
+        #expect(try await conversion.value.variants[0].size == Self.size)
+    }
+
+    @Test func `a conversion reserves no bytes before it has a place among the running ones`() async throws {
+        let pipeline = pipeline(limit: 64 << 20)
+        let (budget, limit) = pipeline.decodingBudget
+        let reserved = Watched<Set<Int>>([])
+        let decoder = WatchedDecoder(PNGDecoder()) { reserved.update { _ = $0.insert(budget.reservedByteCount) } }
+        let queue = ImageConversionQueue(maxConcurrentConversions: 1, sharingBudgetOf: pipeline)
+        let converter = converter(decoder, queue)
+        #expect(budget.reserveNow(limit))
+        let conversions = (0..<4).map { _ in Task { try await converter.convert(file, to: .webp()) } }
+        try await decoder.calls.waitUntil { $0.opens == 1 }
+        try await eventually { queue.conversionCount == 4 }
+
+        budget.release(limit)
+
+        for conversion in conversions { #expect(try await conversion.value.count > 0) }
+        // Each conversion has seen its own bytes alone. The first was opened again when there were bytes for it.
+        #expect(reserved.value.count == 1)
+        #expect(decoder.calls.value.opens == 5)
+        #expect(budget.reservedByteCount == 0)
+    }
+
     @Test func `a running conversion holds bytes of the pipeline's budget until it ends`() async throws {
         let pipeline = pipeline(limit: 64 << 20)
         let (budget, limit) = pipeline.decodingBudget
