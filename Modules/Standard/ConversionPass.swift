@@ -279,7 +279,7 @@ private final class Branch {
     }
 
     /// Whether the format supports only 8-bit samples.
-    var isShallow: Bool { [.jpeg, .gif, .webp].contains(encoder.format) }
+    var isShallow: Bool { !encoder.holdsDeepSamples }
 
     /// Returns a consumer that processes rows and passes them on.
     func processed(into next: any PixelRowConsumer) -> any PixelRowConsumer {

@@ -265,6 +265,27 @@ struct ImageVariantTests {
         #expect(kept.map { $0.losses.contains(.alpha) } == [false, false, true, true])
     }
 
+    /// An encoder of another package, whose format has 8 bits a sample. Writes the depth of the rows.
+    private struct ShallowEncoder: ImageEncoding {
+        let format = ImageFormat(rawValue: "shallow")
+        let holdsDeepSamples = false
+
+        func encode(_ image: DecodedImage) -> Data { Data([image.pixels.format.isDeep ? 16 : 8]) }
+    }
+
+    @Test func `an encoder that holds no deep samples gets 8 bits a sample`() async throws {
+        let source = try #require(
+            PixelBuffer(size: PixelSize(width: 4, height: 4), format: .rgba16, alphaMode: .opaque) { memory, _ in
+                memory.initializeMemory(as: UInt8.self, repeating: 0x12)
+            })
+        let file = try PNGEncoder().encode(DecodedImage(pixels: source))
+        let encoders: [any ImageEncoding] = [ShallowEncoder(), ShallowEncoder().limitingFileSize(to: 1)]
+
+        for encoder in encoders {
+            #expect(try await ImageConverter().convert(file, to: encoder) == Data([8]))
+        }
+    }
+
     @Test func `an image of 16 bits is decoded once for each depth`() async throws {
         let pixels = try #require(
             PixelBuffer(size: PixelSize(width: 4, height: 4), format: .rgba16, alphaMode: .opaque) { memory, _ in

@@ -23,6 +23,9 @@ package struct GIFEncoder: MetadataEncoding {
 
     package var format: ImageFormat { .gif }
 
+    /// False, because samples of the format have 8 bits.
+    package var holdsDeepSamples: Bool { false }
+
     /// Returns true, because the format supports animations and transparency.
     package func canEncode(_ image: DecodedImage) -> Bool { true }
 

@@ -40,6 +40,9 @@ package struct JPEGEncoder: MetadataEncoding {
 
     package var format: ImageFormat { .jpeg }
 
+    /// False, because samples of the format have 8 bits.
+    package var holdsDeepSamples: Bool { false }
+
     /// Returns whether the image is a still image that is marked as opaque or has no alpha samples.
     package func canEncode(_ image: DecodedImage) -> Bool {
         !image.isAnimated && (image.pixels.alphaMode == .opaque || !image.pixels.format.hasAlpha)

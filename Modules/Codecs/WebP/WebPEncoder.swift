@@ -35,6 +35,9 @@ package struct WebPEncoder: MetadataEncoding {
 
     package var format: ImageFormat { .webp }
 
+    /// False, because samples of the format have 8 bits.
+    package var holdsDeepSamples: Bool { false }
+
     private var isLossy: Bool {
         if case .lossy = compression { true } else { false }
     }

@@ -31,6 +31,8 @@ private struct SizeLimitedEncoder: ImageEncoding {
 
     var format: ImageFormat { encoder.format }
 
+    var holdsDeepSamples: Bool { encoder.holdsDeepSamples }
+
     func canEncode(_ image: DecodedImage) -> Bool { encoder.canEncode(image) }
 
     func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {

@@ -27,6 +27,9 @@ public struct ImageEncoder: ImageEncoding {
     /// Whether files of the format can store the frames and the transparency of the image.
     public func canEncode(_ image: DecodedImage) -> Bool { encoder.canEncode(image) }
 
+    /// Whether files of the encoder hold more than 8 bits a sample, and a high dynamic range.
+    public var holdsDeepSamples: Bool { encoder.holdsDeepSamples }
+
     /// Encodes a whole image.
     ///
     /// - Throws: ``ImageEncodingError`` when the format cannot represent the image, the codec library fails, or memory

@@ -13,6 +13,10 @@ public protocol ImageEncoding: Sendable {
     /// bit depth are not considered. Default: true for still images, false for animations.
     func canEncode(_ image: DecodedImage) -> Bool
 
+    /// Whether files of the encoder hold more than 8 bits a sample, and a high dynamic range. If not, a converter
+    /// passes on images with 8 bits a sample in standard dynamic range. Default: true.
+    var holdsDeepSamples: Bool { get }
+
     /// Encodes the image. Encodes all frames of an animation when the format supports animations, otherwise the first
     /// frame. An animation ends before a frame that turns out to be damaged: see ``ImageFrameSource/frameCount``.
     ///
@@ -83,6 +87,9 @@ public protocol ImageEncoding: Sendable {
 }
 
 extension ImageEncoding {
+    /// True.
+    public var holdsDeepSamples: Bool { true }
+
     /// Returns twice the bytes of the image.
     public func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
         size.encodingByteCount(perPixel: 2 * format.bytesPerPixel)
