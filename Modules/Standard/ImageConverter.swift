@@ -134,8 +134,9 @@ public struct ImageConverter: Sendable {
     /// - Returns: The encoded result.
     /// - Throws: `ImageDecodingError` for data that is damaged beyond the tolerance, truncated, in an unknown or
     ///   unsupported format, or beyond the limits. `ImageProcessingError` for a size with a side below one, for a
-    ///   ``frame`` that the image does not have, and from the processors. `ImageEncodingError` from the encoder, and `exceedsLimit` beyond
-    ///   ``maximumEncodingByteCount``. `CancellationError` when the current task is canceled before the end.
+    ///   ``frame`` that the image does not have, and from the processors. `ImageEncodingError` from the encoder, and
+    ///   `exceedsLimit` beyond ``maximumEncodingByteCount``. `CancellationError` when the current task is canceled
+    ///   before the end.
     /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases listed in the description of
     ///   ``ImageConverter``. Decoding and processing hold no more than `DecodingLimits.maximumByteCount`, and encoding
     ///   no more than ``maximumEncodingByteCount``.

@@ -3,8 +3,9 @@ import AlcedoCore
 /// A filter that changes the size of an image whose rows are pushed from top to bottom.
 ///
 /// Rows are filtered along the row in groups when they arrive, and the short rows that the columns need are kept. A
-/// result row can be pulled when the groups of its source rows are complete. Both passes clamp their results to the range of the
-/// samples, as Pillow and libvips do, which keeps the overshoot at sharp edges, such as those of text, small.
+/// result row can be pulled when the groups of its source rows are complete. Both passes clamp their results to the
+/// range of the samples, as Pillow and libvips do, which keeps the overshoot at sharp edges, such as those of text,
+/// small.
 protocol Resampling: AnyObject {
     /// Whether the source has further rows.
     var needsRow: Bool { get }
@@ -123,7 +124,8 @@ private final class Resampler<Sample: FilterSample>: Resampling {
     static func byteCount(of plan: ResamplingPlan) -> Double {
         let (region, filter) = (plan.region, plan.sampling.filter)
         let columns = WeightTable<Sample>.requirements(
-            samples: plan.source.width, extent: region.width, length: plan.size.width, filter: filter, alignment: Sample.alignment)
+            samples: plan.source.width, extent: region.width, length: plan.size.width, filter: filter,
+            alignment: Sample.alignment)
         let rows = WeightTable<Sample>.requirements(
             samples: plan.source.height, extent: region.height, length: plan.size.height, filter: filter)
         // The rows of a group, the band, the sums, and the pointers to the rows of the band.
