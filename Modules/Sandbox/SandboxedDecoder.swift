@@ -29,9 +29,11 @@
     public struct SandboxedDecoder: ImageDecoding {
         /// The format whose decoder runs.
         public let format: ImageFormat
+        /// The index of the page, for a format with pages. Default: 0.
+        package var page = 0
         private let sandbox: Sandbox
 
-        /// Creates a decoder.
+        /// Creates a decoder. Of a file with pages, it decodes the first one, whichever the workers' registry selects.
         ///
         /// - Parameters:
         ///   - format: A format of the registry that the workers pass to
@@ -44,15 +46,17 @@
 
         /// Opens an image in a worker. Throws the errors that the type's description lists.
         public func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
-            try SandboxedReader(data, of: format, limits: limits, in: sandbox)
+            try SandboxedReader(data, of: format, page: page, limits: limits, in: sandbox)
         }
     }
+
+    extension SandboxedDecoder: PageDecoding {}
 
     extension CodecRegistry.Entry {
         /// Returns the codec with a decoder that runs in a sandbox. The encoders are the same.
         ///
-        /// The workers use the decoder of their own registry for the format. A parameter of this entry's decoder, such
-        /// as the page of a TIFF, has no effect.
+        /// The workers use the decoder of their own registry for the format, for the page of this entry's decoder.
+        /// Other parameters of this entry's decoder have no effect.
         ///
         /// The result has no ``/AlcedoCore/CodecRegistry/Entry/asyncDecoder``, because pipelines would prefer it to
         /// the sandbox, and workers are synchronous. Add a codec that only has an asynchronous decoder to the registry
@@ -64,7 +68,7 @@
         /// ```
         public func sandboxed(in sandbox: Sandbox) -> Self {
             var entry = self
-            entry.decoder = SandboxedDecoder(format, in: sandbox)
+            entry.decoder = SandboxedDecoder(format, in: sandbox).selecting(page: decoder.selectedPage)
             entry.asyncDecoder = nil
             return entry
         }

@@ -8,15 +8,16 @@
     final class SandboxedReader: ImageReading {
         private let data: Data
         private let format: ImageFormat
+        private let page: Int
         private let limits: DecodingLimits
         private let sandbox: Sandbox
         private let lease: WorkerLease
         private(set) var header: ImageHeader
 
         init(
-            _ data: Data, of format: ImageFormat, limits: DecodingLimits, in sandbox: Sandbox
+            _ data: Data, of format: ImageFormat, page: Int, limits: DecodingLimits, in sandbox: Sandbox
         ) throws(ImageDecodingError) {
-            (self.data, self.format, self.limits, self.sandbox) = (data, format, limits, sandbox)
+            (self.data, self.format, self.page, self.limits, self.sandbox) = (data, format, page, limits, sandbox)
             lease = WorkerLease(of: sandbox.pool)
             header = ImageHeader(format: format, size: PixelSize(width: 0, height: 0))
             try Self.typed { try withImage { _ in } }
@@ -81,7 +82,7 @@
         }
 
         private func open(_ worker: WorkerProcess) throws {
-            try worker.send(.open, format.rawValue, data, DecodingOptions(limits: limits))
+            try worker.send(.open, format.rawValue, data, DecodingOptions(limits: limits), index: page)
             let reply = try worker.receive(.opened)
             // The size can exceed the limit of pixels, as the natural size of a vector image does. It is zero when the
             // header has an invalid one.

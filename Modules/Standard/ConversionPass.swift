@@ -14,6 +14,8 @@ final class ConversionPass {
     private let converter: ImageConverter
     private let reader: any ImageReading
     private let info: ImageInfo
+    /// The frame of the converter; nil for a page, which the reader has selected.
+    private let frame: Int?
     private let branches: [Branch]
     private let memory: EncodingMemory
     private let placeholders: ImageConverter.Placeholders
@@ -39,10 +41,16 @@ final class ConversionPass {
     ) throws {
         self.converter = converter
         self.placeholders = placeholders
-        reader = try converter.codecs.open(data, limits: converter.limits)
+        reader =
+            if let page = converter.frame {
+                try converter.codecs.open(data, page: page, limits: converter.limits)
+            } else {
+                try converter.codecs.open(data, limits: converter.limits)
+            }
         let info = try reader.info()
         self.info = info
-        if let frame = converter.frame { try Self.check(frame, frameCount: info.frameCount) }
+        frame = info.pageCount > 1 ? nil : converter.frame
+        if let frame { try Self.check(frame, frameCount: info.frameCount) }
         memory = EncodingMemory(limit: converter.maximumEncodingByteCount)
         branches = variants.enumerated().map { Branch($1, at: $0, of: info, by: converter, output) }
     }
@@ -104,7 +112,7 @@ final class ConversionPass {
     }
 
     /// Whether the variants are still images.
-    private var isStill: Bool { info.frameCount == 1 || converter.frame != nil }
+    private var isStill: Bool { info.frameCount == 1 || frame != nil }
 
     /// Throws `invalidParameter` for the index of a frame that an animation does not have.
     private static func check(_ frame: Int, frameCount: Int) throws(ImageProcessingError) {
@@ -142,7 +150,7 @@ final class ConversionPass {
     /// Decodes the still image, or the frame of the converter.
     private func decodedImage(_ options: DecodingOptions) throws -> DecodedImage {
         var image = try reader.decode(options)
-        guard options.includesAnimation, let frame = converter.frame else { return image }
+        guard options.includesAnimation, let frame else { return image }
         let frames = image.frames
         // A damaged animation has fewer frames than its header says.
         try Self.check(frame, frameCount: frames?.frameCount ?? 1)
@@ -216,7 +224,7 @@ final class ConversionPass {
         var options = DecodingOptions(
             limits: converter.limits, appliesOrientation: converter.appliesOrientation,
             pixelFormat: info.exactFormat, tolerance: converter.tolerance,
-            includesAnimation: !isStill || converter.frame ?? 0 > 0)
+            includesAnimation: !isStill || frame ?? 0 > 0)
         options.target = target(for: group)
         // Without a target, this only tells that the rows are passed on.
         options.isFiltered = true

@@ -74,6 +74,10 @@ public struct ImageConverter: Sendable {
     /// index that the image does not have is an `ImageProcessingError` `invalidParameter`. A still image has the frame
     /// 0. Default: nil, for the whole animation.
     ///
+    /// Of a file with pages, such as a TIFF, this is the index of the page, in place of the page that the codec
+    /// selects. ``/AlcedoCore/ImageInfo/pageCount`` is their number. A page that the file does not have is an
+    /// `ImageDecodingError` `unsupportedVariant`.
+    ///
     /// ```swift
     /// let converter = ImageConverter(frame: 0)
     /// let still = try await converter.convert(upload, to: .jpeg())

@@ -13,10 +13,12 @@
             var metadata = ImageMetadata(
                 colorProfile: Data("a profile of odd length".utf8), exif: Data(), iptcDigest: Data(count: 16))
             metadata.hasIgnoredColorProfile = true
-            return ImageInfo(
+            var info = ImageInfo(
                 format: .webp, size: PixelSize(width: 40, height: 30), orientation: .right, hasAlpha: true,
                 bitDepth: 16, colorModel: .yCbCr, frameCount: 2, loopCount: 3,
                 delays: [.milliseconds(50), .seconds(2)], metadata: metadata)
+            info.pageCount = 3
+            return info
         }()
 
         private static func written(_ write: (inout PayloadWriter) -> Void) -> [UInt8] {

@@ -284,6 +284,8 @@
                 ).file
 
                 #expect(try TIFFPages.count(in: file) == 3)
+                #expect(try TIFFDecoder().inspect(file).pageCount == 3)
+                #expect(try TIFFDecoder().inspect(file).frameCount == 1)
                 for (index, level) in [2, 4, 5].enumerated() {
                     let image = try CodecRegistry([.tiff(page: index)]).decode(file)
                     #expect(image.size.width == level)

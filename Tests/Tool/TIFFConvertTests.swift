@@ -42,6 +42,36 @@
             }
         }
 
+        @Test(arguments: [[], ["--no-sandbox"], ["--sandbox"]])
+        func `each page is converted by its index`(options: [String]) async throws {
+            #if !Sandbox
+                guard options.isEmpty else { return }
+            #endif
+            let file = directory.url.appending(path: "scan.tif")
+            try Data.grayTIFF(pages: [(3, 10), (5, 20), (4, 30)]).write(to: file)
+            func run(_ words: [String]) async throws -> Program.Outcome { try await alcedo.run(words + options) }
+
+            for (page, width, level) in [(0, 3, 10), (1, 5, 20), (2, 4, 30)] as [(Int, Int, UInt8)] {
+                let outcome = try await run([
+                    "convert", file.path, "--frame", "\(page)", "--format", "png", "-f", "--output", output.path,
+                ])
+                #expect(outcome.status == 0, "\(outcome.problems)")
+                let image = try CodecRegistry.programs.decode(result("scan.png"))
+                #expect(image.size == PixelSize(width: width, height: 2))
+                #expect(image.pixels.tightBytes.first == level)
+            }
+            let missing = try await run([
+                "convert", file.path, "--frame", "3", "--format", "png", "-f", "--output", output.path,
+            ])
+            #expect(missing.status == 1)
+            #expect(missing.problems.contains("there is no page 3: the file has 3"), "\(missing.problems)")
+
+            let report = try #require(try JSONLines.objects(await run(["inspect", "--json", file.path]).output).first)
+            #expect(report["pageCount"] as? Int == 3)
+            #expect(report["frameCount"] as? Int == 1)
+            #expect(try await run(["inspect", file.path]).output.contains("  3 pages\n"))
+        }
+
         @Test func `a TIFF file has every pixel, and no options of other formats`() async throws {
             func convert(_ words: [String]) async throws -> Program.Outcome {
                 try await alcedo.run(["convert", "--format", "tiff", "--output", output.path] + words)

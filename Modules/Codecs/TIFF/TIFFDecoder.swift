@@ -6,7 +6,7 @@
     ///
     /// This module finds the pages itself, so that no chain of directories makes libtiff read on, and checks the size
     /// before libtiff reads a directory. Sources: TIFF 6.0, and its supplements 1 and 2.
-    package struct TIFFDecoder: ImageDecoding {
+    package struct TIFFDecoder: PageDecoding {
         /// The index of the page.
         package var page: Int
 
@@ -93,12 +93,11 @@
         /// ```
         ///
         /// The format is recognized by its byte order and the number 42, or 43 of BigTIFF. The pages of a document are
-        /// not an animation: the image has one frame, and ``TIFFPages`` counts the pages. The registry's encoder is
-        /// lossless at every quality.
+        /// not an animation: the image has one frame, and `ImageInfo.pageCount` and ``TIFFPages`` count the pages. The
+        /// registry's encoder is lossless at every quality.
         ///
         /// Decoders of TIFF have a long record of memory errors. Decode files of unknown origin in the workers of
-        /// `AlcedoSandbox`, as the programs do. The workers decode the page of the entry in their own registry, and
-        /// not that of the app's entry.
+        /// `AlcedoSandbox`, as the programs do. The page of the entry is decoded there, too.
         ///
         /// The result is straight RGBA8, or gray8 for a gray page without alpha on request. It is RGBA16 or gray16 for
         /// pages with more than 8 bits when the options request it. The orientation of the page is applied. Inks are

@@ -17,7 +17,7 @@ struct ConversionOptions: Sendable {
         return """
               --format NAME           write \(OutputFormat.names) (default: \(format))
               --quality Q             set the quality of \(lossy), from 1 to 100 (default: \(defaults))
-              --frame N               write only the frame N of animations, as a still image; the first frame is 0
+              --frame N               write only the frame N of animations, or the page N of TIFF; the first is 0
                                       (default: \(whole))
 
             """ + FitOptions.help + OverlayOptions.help + EncodingOptions.help(writesAnimations: writesAnimations)

@@ -18,6 +18,8 @@ struct ImageReport: Sendable, Encodable {
     /// The name of the color space that the file declares by numbers instead of an ICC profile.
     var color: String?
     var frameCount: Int?
+    /// The number of pages. The other properties are those of the first page.
+    var pageCount: Int?
     /// The loop count that the file stores. Zero means that the animation repeats forever.
     var loopCount: Int?
     /// The frame delays that the file stores, in milliseconds.
@@ -61,6 +63,7 @@ struct ImageReport: Sendable, Encodable {
         colorModel = info.colorModel.rawValue
         color = info.colorDescription?.name
         frameCount = info.frameCount
+        pageCount = info.pageCount
         loopCount = info.loopCount
         delaysMs = info.delays.map { $0 / .milliseconds(1) }
         profile = ProfileReport(info)
@@ -76,8 +79,8 @@ struct ImageReport: Sendable, Encodable {
     mutating func take(_ damage: ImageDamage?) { tolerated = .worst(tolerated, damage) }
 
     private enum CodingKeys: String, CodingKey {
-        case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, color, frameCount, loopCount
-        case delaysMs, profileBytes, profileName, profileUse, profileError, exifBytes, xmpBytes, iptcBytes
+        case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, color, frameCount, pageCount
+        case loopCount, delaysMs, profileBytes, profileName, profileUse, profileError, exifBytes, xmpBytes, iptcBytes
         case horizontalResolution, verticalResolution, photo, frames, placeholders, damage, damageMessage
         case skipped, error
     }
@@ -96,6 +99,7 @@ struct ImageReport: Sendable, Encodable {
         try keys.encode(colorModel, forKey: .colorModel)
         try keys.encode(color, forKey: .color)
         try keys.encode(frameCount, forKey: .frameCount)
+        try keys.encode(pageCount, forKey: .pageCount)
         try keys.encode(loopCount, forKey: .loopCount)
         try keys.encode(delaysMs, forKey: .delaysMs)
         try keys.encode(profile?.byteCount, forKey: .profileBytes)
@@ -131,6 +135,7 @@ extension ImageReport {
             let loops = loopCount.map { $0 == 0 ? "endless" : "loop count \($0)" } ?? "no loop count"
             lines.append("  \(frameCount) frames, \(total) s, \(loops)")
         }
+        if let pageCount, pageCount > 1 { lines.append("  \(pageCount) pages") }
         if let horizontalResolution, let verticalResolution {
             let (horizontal, vertical) = (Int(horizontalResolution.rounded()), Int(verticalResolution.rounded()))
             let text = horizontal == vertical ? "\(horizontal)" : "\(horizontal) x \(vertical)"

@@ -128,6 +128,13 @@ public struct CodecRegistry: ImageDecoding {
         try requireEntry(for: data).decoder.open(data, limits: limits)
     }
 
+    /// Opens a page of an image, as ``open(_:limits:)`` does. The page has no effect on a format without pages.
+    package func open(
+        _ data: Data, page: Int, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> any ImageReading {
+        try requireEntry(for: data).decoder.selecting(page: page).open(data, limits: limits)
+    }
+
     /// Returns a decoder that detects the format from the first bytes that are appended.
     public func makeIncrementalDecoder(options: DecodingOptions = DecodingOptions()) -> any IncrementalImageDecoding {
         IncrementalDecoder(

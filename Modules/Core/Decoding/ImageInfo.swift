@@ -22,6 +22,9 @@ public struct ImageInfo: Sendable, Hashable {
     public var colorModel: ColorModel
     /// The number of frames; 1 for a still image.
     public var frameCount: Int
+    /// The number of pages that the file has. The other properties are those of one page, by default the first. Pages
+    /// after a damaged one, and those beyond ``DecodingLimits/maximumFrameCount``, are not counted. Default: 1.
+    public var pageCount = 1
     /// The loop count as stored in the file, or nil when the file has none. GIF counts the repetitions after the first
     /// play; APNG and WebP count the plays. 0 means that the animation repeats forever, in all three formats.
     public var loopCount: Int?

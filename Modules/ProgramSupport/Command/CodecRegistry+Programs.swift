@@ -86,7 +86,8 @@ extension CodecRegistry {
                     var isolated = entry
                     isolated.decoder = WorkerDecoder(
                         format: entry.format, sandbox: sandbox,
-                        unconfined: everyFormat || entry.format.rawValue == "heif" ? nil : entry.decoder)
+                        unconfined: everyFormat || entry.format.rawValue == "heif" ? nil : entry.decoder,
+                        page: entry.decoder.selectedPage)
                     return isolated
                 })
         }

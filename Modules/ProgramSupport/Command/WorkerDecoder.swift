@@ -56,17 +56,23 @@
     }
 
     /// A decoder that runs in the worker processes of a program.
-    struct WorkerDecoder: ImageDecoding {
+    struct WorkerDecoder: PageDecoding {
         let format: ImageFormat
         let sandbox: ProgramSandbox
         /// The decoder for systems that do not allow confined processes. With nil, every image is an error there.
         let unconfined: (any ImageDecoding)?
+        var page = 0
 
         func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
             switch sandbox.workers() {
-            case .success(let sandbox): return try SandboxedDecoder(format, in: sandbox).open(data, limits: limits)
+            case .success(let sandbox):
+                var decoder = SandboxedDecoder(format, in: sandbox)
+                decoder.page = page
+                return try decoder.open(data, limits: limits)
             case .failure(let error):
-                if error.code == .unsupported, let unconfined { return try unconfined.open(data, limits: limits) }
+                if error.code == .unsupported, let unconfined {
+                    return try unconfined.selecting(page: page).open(data, limits: limits)
+                }
                 throw ImageDecodingError(
                     .decoderUnavailable,
                     "\(format.rawValue.uppercased()): cannot decode the image, because no confined process starts: "

@@ -12,6 +12,7 @@
             payload.append(bitDepth)
             payload.append(Int64(Codes.code(of: colorModel, in: Codes.colorModels)))
             payload.append(frameCount)
+            payload.append(pageCount)
             payload.append(loopCount)
             payload.append(delays.count)
             for delay in delays { payload.append(delay) }
@@ -51,15 +52,18 @@
                 throw .violation("an invalid color model")
             }
             let frames = max(1, limits.maximumFrameCount)
+            let frameCount = try payload.number(in: 1...frames)
+            let pageCount = try payload.number(in: 1...frames)
             self.init(
                 format: format, size: size, orientation: orientation, hasAlpha: hasAlpha, bitDepth: bitDepth,
-                colorModel: colorModel, frameCount: try payload.number(in: 1...frames),
+                colorModel: colorModel, frameCount: frameCount,
                 loopCount: try payload.isPresent() ? payload.number(in: 0...Int(UInt32.max)) : nil,
                 delays: try payload.durations(0...frames),
                 metadata: ImageMetadata(
                     colorProfile: try payload.metadata(limits), exif: try payload.metadata(limits),
                     xmp: try payload.metadata(limits), iptc: try payload.metadata(limits),
                     iptcDigest: try payload.metadata(limits), resolution: try payload.resolution()))
+            self.pageCount = pageCount
             for _ in 0..<(try payload.number(in: 0...ImageMetadata.maximumTextCount)) {
                 let keyword = String(decoding: try payload.data().prefix(1_000), as: UTF8.self)
                 metadata.texts[keyword] = try payload.metadata(limits).map { String(decoding: $0, as: UTF8.self) }

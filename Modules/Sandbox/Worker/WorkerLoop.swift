@@ -46,7 +46,8 @@
             switch RequestKind(rawValue: request.kind) {
             case .open:
                 image = nil
-                let reader = try decoder(of: request).open(data(of: request), limits: options.limits)
+                let decoder = try decoder(of: request).selecting(page: Int(request.index))
+                let reader = try decoder.open(data(of: request), limits: options.limits)
                 image = reader
                 var reply = alcedo_sandbox_reply(.opened)
                 let size = reader.header.size

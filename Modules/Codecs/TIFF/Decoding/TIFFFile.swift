@@ -44,7 +44,9 @@
                 try limits.check(PixelSize(width: width, height: height), format: .gray8)
             }
             reader = try TIFFReader(bytes, directory: offset)
-            info = Self.info(reader.page, directory, limits)
+            var properties = Self.info(reader.page, directory, limits)
+            properties.pageCount = structure.pages.count
+            info = properties
             isPremultiplied = reader.page.is_premultiplied != 0
             let missing = ImageDamage(
                 .harmless, ImageDecodingError(.truncated, "TIFF: the data ends within the metadata"))

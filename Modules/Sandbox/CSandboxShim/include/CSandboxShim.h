@@ -34,7 +34,7 @@ typedef struct alcedo_sandbox_reply {
 } alcedo_sandbox_reply;
 
 enum {
-    ALCEDO_SANDBOX_VERSION = 4,
+    ALCEDO_SANDBOX_VERSION = 5,
     /// The descriptors of a worker besides the standard streams.
     ALCEDO_SANDBOX_SOCKET = 3,
     ALCEDO_SANDBOX_INPUT = 4,
