@@ -69,7 +69,8 @@ private func isKept(_ exif: Data, in after: ImageInfo) -> Bool {
     let thumbnail = ImageMetadata.thumbnail(in: written)
     // An encoder can have added a thumbnail of the written image.
     func isWritten(_ exif: Data) -> Bool {
-        guard let thumbnail else { return written == exif }
+        // TIFF stores the values in other places.
+        guard let thumbnail else { return written == exif || ImageMetadata.hasValues(of: exif, in: written) }
         return ImageMetadata.exif([UInt8](exif), adding: thumbnail).map { Data($0) } == written
     }
     // The tags of the resolution can have changed, or were added in a format that has no other place for it.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 extension ImageMetadata {
     /// EXIF data that contains only tags without location information, such as camera, exposure, dates, author, owner
@@ -17,6 +17,17 @@ extension ImageMetadata {
     /// EXIF data that contains only the artist, the copyright and the color space. Nil under the same conditions as
     /// ``exifWithoutLocation``. O(bytes).
     var exifWithCopyright: Data? { filteredEXIF(imageTags: [0x013B, 0x8298], photoTags: [0xA001]) }
+
+    /// Returns whether EXIF data has the values of other data in its directories, with the same byte order. Damaged
+    /// entries, previews and what TIFF has outside EXIF do not count: the size, the form of the pixels, the orientation
+    /// and the resolution. O(bytes), unless entries share bytes.
+    package static func hasValues(of other: Data, in exif: Data) -> Bool {
+        let (bytes, otherBytes) = ([UInt8](exif), [UInt8](other))
+        guard let filter = EXIFFilter(bytes.span.bytes), let otherFilter = EXIFFilter(otherBytes.span.bytes) else {
+            return false
+        }
+        return filter.hasValues(of: otherFilter)
+    }
 
     private func filteredEXIF(imageTags: Set<Int>, photoTags: Set<Int>) -> Data? {
         exif.flatMap { data in
@@ -65,6 +76,8 @@ private struct EXIFFilter: ~Escapable {
     private static let photoDirectory = 0x8769
     /// The tag that points to the GPS directory.
     private static let locationDirectory = 0x8825
+    /// The tag of the photo directory that points to a third one.
+    private static let interoperabilityDirectory = 0xA005
 
     private let tiff: RawSpan
     private let bigEndian: Bool
@@ -103,6 +116,55 @@ private struct EXIFFilter: ~Escapable {
         // Entries can refer to overlapping values, which are written once for each entry, so the result can be longer
         // than the data.
         return bytes.count <= tiff.byteCount ? Data(bytes) : nil
+    }
+
+    /// The tags of the first directory that TIFF has outside EXIF.
+    private static let pixelTags: Set = [
+        0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x0112, 0x0115, 0x011A, 0x011B, 0x011C, 0x0128, 0x012D, 0x013E, 0x013F,
+        0x0211, 0x0212, 0x0213, 0x0214,
+    ]
+
+    /// Returns whether the data has the values of other data, as `ImageMetadata.hasValues(of:in:)` tells.
+    func hasValues(of other: EXIFFilter) -> Bool {
+        guard bigEndian == other.bigEndian, let first = number(at: 4, bytes: 4),
+            let otherFirst = other.number(at: 4, bytes: 4)
+        else { return false }
+        return hasValues(of: other, at: otherFirst, in: first, except: Self.pixelTags, depth: 0)
+    }
+
+    private func hasValues(
+        of other: EXIFFilter, at otherStart: Int, in start: Int, except ignored: Set<Int>, depth: Int
+    ) -> Bool {
+        let found = Dictionary(storedEntries(at: start).map { ($0.tag, $0) }) { first, _ in first }
+        var seen = ignored
+        for entry in other.storedEntries(at: otherStart) where seen.insert(entry.tag).inserted {
+            guard let value = entry.value else { continue }
+            guard let copy = found[entry.tag], let copied = copy.value else { return false }
+            if [Self.photoDirectory, Self.locationDirectory, Self.interoperabilityDirectory].contains(entry.tag) {
+                // Directories refer to at most two others, one after the other.
+                guard depth < 2, let next = number(at: copied.lowerBound, bytes: 4),
+                    let otherNext = other.number(at: value.lowerBound, bytes: 4),
+                    hasValues(of: other, at: otherNext, in: next, except: [], depth: depth + 1)
+                else { return false }
+                continue
+            }
+            // A text can have more zeros at its end, and type 129 is text, too.
+            let isText = [2, 129].contains(entry.type) && [2, 129].contains(copy.type)
+            let (content, copiedContent) = isText ? (other.text(value), text(copied)) : (value, copied)
+            guard isText || entry.type == copy.type, content.count == copiedContent.count else { return false }
+            for index in 0..<content.count
+            where other.byte(content.lowerBound + index) != byte(copiedContent.lowerBound + index) { return false }
+        }
+        return true
+    }
+
+    private func byte(_ offset: Int) -> UInt8 { tiff.unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+
+    /// Returns the range of a text without the zeros at its end.
+    private func text(_ value: Range<Int>) -> Range<Int> {
+        var end = value.upperBound
+        while end > value.lowerBound, byte(end - 1) == 0 { end -= 1 }
+        return value.lowerBound..<end
     }
 
     /// Returns the bytes of the GPS directory, of its long values, and of nothing else.
