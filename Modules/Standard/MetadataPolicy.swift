@@ -11,10 +11,11 @@ package import FoundationEssentials
 /// Every policy writes the color profile that the pixels need, if the encoder can store it, because the colors depend
 /// on it. Pixels in sRGB need none. When the colors are converted, the color space in EXIF becomes that of the result.
 ///
-/// EXIF is written to JPEG, PNG, WebP, AVIF and JPEG XL, XMP to these, GIF and TIFF, and IPTC to JPEG and PNG. Texts of
-/// PNG are written to PNG; other formats with EXIF get the author and the copyright as tags. XMP is parsed, and a new
-/// packet is written with the properties that the policy keeps. A packet that is not well-formed, or has a document
-/// type declaration or more than 50,000 elements and attributes, is removed. Comments of a file are never written.
+/// EXIF is written to JPEG, PNG, WebP, AVIF, JPEG XL and TIFF, XMP to these and GIF, and IPTC to JPEG, PNG and TIFF.
+/// Texts of PNG are written to PNG; other formats with EXIF get the author and the copyright as tags. XMP is parsed,
+/// and a new packet is written with the properties that the policy keeps. A packet that is not well-formed, or has a
+/// document type declaration or more than 50,000 elements and attributes, is removed. Comments of a file are never
+/// written.
 public enum MetadataPolicy: Sendable, Hashable {
     /// No metadata, except an orientation that the converter does not apply. This is the default of ``ImageConverter``:
     /// an uploaded photo usually contains its location, date, camera and owner, which a server should publish only on
@@ -49,8 +50,9 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// XMP loses the properties that describe the original file: its orientation, its size, its resolution, its color
     /// space, its preview images, and its gain map and other parts that are not written.
     ///
-    /// JPEG holds at most 65,527 bytes of EXIF and 65,504 bytes of XMP, and larger data is
-    /// omitted.
+    /// JPEG holds at most 65,527 bytes of EXIF and 65,504 bytes of XMP, and larger data is omitted. Of the directory of
+    /// the image in EXIF, TIFF gets the description, maker, model, software, date, artist and copyright. BigTIFF, for
+    /// images of 3 GiB or more, gets only these.
     case keep
 
     /// Returns the metadata of an image that the policy keeps, without a color profile.

@@ -148,7 +148,7 @@
             return link
         }
 
-        private func data(of values: Values) -> [UInt8] {
+        func data(of values: Values) -> [UInt8] {
             let size = [3: 2, 4: 4, 5: 4][values.type] ?? 1
             return values.numbers.flatMap { number($0, size) }
         }

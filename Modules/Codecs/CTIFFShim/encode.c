@@ -115,17 +115,41 @@ static alcedo_tiff_status failure(const alcedo_tiff_encoder *e) {
 static int is_deep(alcedo_tiff_format format) { return format == ALCEDO_TIFF_RGBA16 || format == ALCEDO_TIFF_GRAY16; }
 
 static TIFF *open_file(alcedo_tiff_encoder *e, uint64_t pixel_bytes) {
+    const alcedo_tiff_encoder_settings *s = &e->settings;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (!options) return NULL;
     TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, e);
     TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, e);
-    // Offsets of 32 bits, which every reader knows, unless the pixels may need more. Numbers are little-endian on every
-    // processor, so that files are equal.
-    const char *mode = pixel_bytes < (uint64_t)3 << 30 ? "wl" : "wl8";
+    // Offsets of 32 bits, which every reader knows, unless the pixels may need more. The byte order does not depend on
+    // the processor, so that files are equal.
+    const char *mode = pixel_bytes >= (uint64_t)3 << 30 ? "wl8" : s->is_big_endian ? "wb" : "wl";
     TIFF *tif = TIFFClientOpenExt(
         "TIFF", mode, e, read_written, write_bytes, seek, close_nothing, size_of, NULL, NULL, options);
     TIFFOpenOptionsFree(options);
     return tif;
+}
+
+/// Writes the directories of EXIF and GPS after the header. libtiff appends the strips.
+static int write_directories(alcedo_tiff_encoder *e) {
+    const alcedo_tiff_encoder_settings *s = &e->settings;
+    // The offsets of BigTIFF have another size.
+    if (!s->directories_size || TIFFIsBigTIFF(e->tif)) return 1;
+    e->position = ALCEDO_TIFF_DIRECTORIES_OFFSET;
+    if (write_bytes(e, (void *)s->directories, (tmsize_t)s->directories_size) < 0) return 0;
+    return (!s->exif_directory || TIFFSetField(e->tif, TIFFTAG_EXIFIFD, (uint64_t)s->exif_directory)) &&
+           (!s->gps_directory || TIFFSetField(e->tif, TIFFTAG_GPSIFD, (uint64_t)s->gps_directory));
+}
+
+static int set_texts(TIFF *tif, const alcedo_tiff_encoder_settings *s) {
+    static const uint32_t tags[] = {
+        TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,   TIFFTAG_MODEL,     TIFFTAG_SOFTWARE,
+        TIFFTAG_DATETIME,         TIFFTAG_ARTIST, TIFFTAG_COPYRIGHT,
+    };
+    const char *text = (const char *)s->texts;
+    for (size_t i = 0; text && i < sizeof tags / sizeof *tags; i++, text += strlen(text) + 1) {
+        if (*text && !TIFFSetField(tif, tags[i], text)) return 0;
+    }
+    return 1;
 }
 
 static int set_tags(TIFF *tif, const alcedo_tiff_encoder_settings *s, uint32_t sample_count, uint32_t rows) {
@@ -153,12 +177,14 @@ static int set_tags(TIFF *tif, const alcedo_tiff_encoder_settings *s, uint32_t s
     }
     if (is_set && s->icc_size) is_set = TIFFSetField(tif, TIFFTAG_ICCPROFILE, (uint32_t)s->icc_size, s->icc);
     if (is_set && s->xmp_size) is_set = TIFFSetField(tif, TIFFTAG_XMLPACKET, (uint32_t)s->xmp_size, s->xmp);
-    return is_set;
+    if (is_set && s->iptc_size) is_set = TIFFSetField(tif, TIFFTAG_RICHTIFFIPTC, (uint32_t)s->iptc_size, s->iptc);
+    return is_set && set_texts(tif, s);
 }
 
 alcedo_tiff_status alcedo_tiff_encoder_begin(alcedo_tiff_encoder *e, const alcedo_tiff_encoder_settings *s) {
     enum { STRIP_SIZE = 1 << 16 };
-    if (e->tif || s->format == ALCEDO_TIFF_INKS || s->icc_size > UINT32_MAX || s->xmp_size > UINT32_MAX) {
+    if (e->tif || s->format == ALCEDO_TIFF_INKS || s->icc_size > UINT32_MAX || s->xmp_size > UINT32_MAX ||
+        s->iptc_size > UINT32_MAX || s->directories_size > INT32_MAX) {
         return ALCEDO_TIFF_UNSUPPORTED;
     }
     const int is_gray = s->is_gray || s->format == ALCEDO_TIFF_GRAY8 || s->format == ALCEDO_TIFF_GRAY16;
@@ -176,7 +202,8 @@ alcedo_tiff_status alcedo_tiff_encoder_begin(alcedo_tiff_encoder *e, const alced
         return failure(e);
     }
     const uint32_t rows = row_size >= STRIP_SIZE ? 1 : (uint32_t)(STRIP_SIZE / row_size);
-    return set_tags(e->tif, s, e->sample_count, rows) ? ALCEDO_TIFF_OK : failure(e);
+    const int is_set = write_directories(e) && set_tags(e->tif, s, e->sample_count, rows);
+    return is_set ? ALCEDO_TIFF_OK : failure(e);
 }
 
 /// Copies the samples that are written: gray or color, and alpha.

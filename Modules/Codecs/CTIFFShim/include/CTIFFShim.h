@@ -118,6 +118,11 @@ typedef enum {
     ALCEDO_TIFF_DEFLATE,
 } alcedo_tiff_compression;
 
+enum {
+    /// The number of bytes of the header.
+    ALCEDO_TIFF_DIRECTORIES_OFFSET = 8,
+};
+
 typedef struct {
     uint32_t width;
     uint32_t height;
@@ -137,6 +142,20 @@ typedef struct {
     size_t icc_size;
     const uint8_t *_Nullable xmp;
     size_t xmp_size;
+    const uint8_t *_Nullable iptc;
+    size_t iptc_size;
+    /// Description, maker, model, software, date, artist and copyright of EXIF, each with a final zero, one after the
+    /// other; NULL for none. Empty texts are not written.
+    const uint8_t *_Nullable texts;
+    /// The directories of EXIF and of GPS with their values, which the file has from the offset
+    /// ALCEDO_TIFF_DIRECTORIES_OFFSET on. BigTIFF has none.
+    const uint8_t *_Nullable directories;
+    size_t directories_size;
+    /// The offsets of the directories in the file, or 0 for none.
+    uint32_t exif_directory;
+    uint32_t gps_directory;
+    /// Whether the numbers of the directories, and therefore of the file, are big-endian. BigTIFF is little-endian.
+    int is_big_endian;
 } alcedo_tiff_encoder_settings;
 
 /// Creates an encoder of a file of at most `limit` bytes. Returns NULL when memory is exhausted.

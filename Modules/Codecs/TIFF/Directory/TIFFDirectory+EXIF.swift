@@ -21,6 +21,28 @@
             return writer.isComplete ? Data(writer.bytes) : nil
         }
 
+        /// Returns copies of the directories of EXIF and of GPS that this directory refers to, as they are from the
+        /// ninth byte of a file on, and their offsets in the file, 0 for none. Returns nil if the copies would exceed a
+        /// number of bytes, and for directories that refer to each other without an end.
+        fileprivate func copies(maximumByteCount: Int) -> (bytes: [UInt8], exif: Int, gps: Int)? {
+            var writer = EXIFWriter(structure: structure, maximumByteCount: maximumByteCount)
+            let offsets = [Self.exifDirectory, Self.gpsDirectory].map { tag in
+                let source = integer(tag).map { TIFFDirectory(structure, at: $0) }
+                guard let source, source.entries.contains(where: { $0.value.values != nil }) else { return 0 }
+                let offset = writer.bytes.count
+                writer.add(source, tags: Array(source.entries.keys), depth: 1)
+                return offset
+            }
+            guard writer.isComplete else { return nil }
+            return (bytes: Array(writer.bytes.dropFirst(8)), exif: offsets[0], gps: offsets[1])
+        }
+
+        /// Returns the text of a tag up to its first zero, or an empty array if there is none.
+        fileprivate func text(_ tag: Int) -> [UInt8] {
+            guard let entry = entries[tag], [2, 129].contains(entry.type), let values = entry.values else { return [] }
+            return Array(structure.bytes[values].prefix { $0 != 0 })
+        }
+
         /// A copy of directories with the byte order of the file.
         private struct EXIFWriter {
             let structure: TIFFStructure
@@ -52,7 +74,8 @@
                 for (index, (tag, entry, values)) in found.enumerated() {
                     if values.count > 4, !hasRoom(for: values.count + 1) { return }
                     var field = Array(structure.bytes[values])
-                    if let pointer = pointer(tag, directory) {
+                    let pointer = pointer(tag, directory)
+                    if let pointer {
                         field = number(bytes.count, 4)
                         // Directories of EXIF refer to no others but one, so that a loop has an end.
                         guard depth < 2 else { return isComplete = false }
@@ -66,9 +89,10 @@
                     }
                     field += [UInt8](repeating: 0, count: 4 - field.count)
                     let place = start + 12 * index
+                    // Offsets of directories are a LONG in EXIF. Writers of TIFF use another type, too.
+                    let (type, count) = pointer == nil ? (entry.type, entry.count) : (4, 1)
                     bytes.replaceSubrange(
-                        place..<place + 12,
-                        with: number(tag, 2) + number(entry.type, 2) + number(entry.count, 4) + field)
+                        place..<place + 12, with: number(tag, 2) + number(type, 2) + number(count, 4) + field)
                 }
             }
 
@@ -81,6 +105,39 @@
             private mutating func hasRoom(for count: Int) -> Bool {
                 if bytes.count + count > maximumByteCount { isComplete = false }
                 return isComplete
+            }
+        }
+    }
+
+    /// The parts of EXIF data that the encoder writes: the texts of the image, and the directories of EXIF and GPS.
+    struct TIFFStoredEXIF {
+        /// Whether the numbers of the data are big-endian. False if there is nothing to write.
+        private(set) var isBigEndian = false
+        /// The directories with their values, which begin at the ninth byte of the file. Maker notes are copied without
+        /// a change, so that they need the byte order of the data.
+        private(set) var directories: [UInt8] = []
+        /// The offsets of the directories in the file, 0 for none.
+        private(set) var exif = 0
+        private(set) var gps = 0
+        /// The texts in the order of ``textTags``, each with a final zero.
+        private(set) var texts: [UInt8] = []
+
+        /// Description, maker, model, software, date, artist and copyright.
+        private static let textTags = [270, 271, 272, 305, 306, 315, 33_432]
+
+        /// Reads EXIF data. Directories that refer to each other without an end, or share so many bytes that their
+        /// copies have more than twice the bytes of the data, are left out, and so are damaged entries. O(bytes).
+        init(_ data: [UInt8]) {
+            data.withUnsafeBufferPointer { bytes in
+                guard let structure = TIFFStructure(exif: bytes) else { return }
+                let image = TIFFDirectory(structure, at: structure.first)
+                texts = Self.textTags.flatMap { image.text($0) + [0] }
+                let maximumByteCount = min(2 * bytes.count, Int(Int32.max))
+                if let copies = image.copies(maximumByteCount: maximumByteCount) {
+                    (directories, exif, gps) = (copies.bytes, copies.exif, copies.gps)
+                }
+                let isEmpty = directories.isEmpty && texts.allSatisfy { $0 == 0 }
+                isBigEndian = structure.isBigEndian && !isEmpty
             }
         }
     }

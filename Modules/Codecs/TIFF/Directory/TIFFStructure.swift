@@ -40,6 +40,16 @@
             try refuseRawPhoto()
         }
 
+        /// Creates the structure of EXIF data, which has the form of a file without pages. Returns nil for data without
+        /// a header. `bytes` must outlive the structure.
+        init?(exif bytes: UnsafeBufferPointer<UInt8>) {
+            let isBigEndian = bytes.starts(with: "MM\0*".utf8)
+            guard isBigEndian || bytes.starts(with: "II*\0".utf8),
+                let first = Self.number(bytes, at: 4, byteCount: 4, isBigEndian: isBigEndian)
+            else { return nil }
+            (self.bytes, self.isBigEndian, self.isBig, self.first) = (bytes, isBigEndian, false, first)
+        }
+
         private static var truncated: ImageDecodingError {
             ImageDecodingError(.truncated, "TIFF: the data ends before the directory")
         }
