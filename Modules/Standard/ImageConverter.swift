@@ -59,8 +59,9 @@ public struct ImageConverter: Sendable {
     /// let image = try await converter.convert(file, to: .png())
     /// ```
     ///
-    /// With `.high`, images in PQ and HLG, and JPEG and HEIF files with a gain map, stay HDR in PNG, AVIF and JPEG XL.
-    /// Formats whose samples have 8 bits, such as JPEG and WebP, always get SDR.
+    /// With `.high`, images in PQ and HLG, and JPEG and HEIF files with a gain map, stay HDR in PNG, AVIF, JPEG XL and
+    /// TIFF, which declares it by its color profile. Formats whose samples have 8 bits, such as JPEG and WebP, always
+    /// get SDR.
     public var dynamicRange: DynamicRange
     /// The maximum number of bytes that the encoder and the encoded bytes hold at once. Default: 4 GiB.
     ///
