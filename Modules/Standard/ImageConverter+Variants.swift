@@ -215,20 +215,25 @@ extension ImageConverter {
         ImageConversionError(.inputTooLarge, "the encoded image exceeds the limit of \(limit) bytes (maximumByteCount)")
     }
 
+    /// The chunks of a body so far.
+    private final class Chunks: Sendable {
+        /// The bytes; nil when they are no longer awaited.
+        let data = Locked<Data?>(Data())
+    }
+
     /// Reads a body in a task of its own, which is left behind on cancellation: a sequence that ignores it may never
     /// return. The task then holds the body alone, and ends with the next chunk.
     private static func bytes<Body: AsyncSequence & Sendable>(
         of body: Body, limit: Int
     ) async throws -> Data where Body.Element: Collection<UInt8> {
-        // The chunks so far; nil when they are no longer awaited.
-        let chunks = Locked<Data?>(Data())
-        defer { chunks.withLock { $0 = nil } }
+        let chunks = Chunks()
+        defer { chunks.data.withLock { $0 = nil } }
         // A stream ends at once, and without an error, when the task that awaits it is canceled.
         let end = AsyncThrowingStream<Never, any Error> { end in
             let reading = Task {
                 do {
                     for try await chunk in body {
-                        try chunks.withLock { data in
+                        try chunks.data.withLock { data in
                             guard let count = data?.count else { throw CancellationError() }
                             guard chunk.count <= limit - count else { throw tooLarge(limit) }
                             data?.append(contentsOf: chunk)
@@ -243,7 +248,7 @@ extension ImageConverter {
         }
         for try await _ in end {}
         try Task.checkCancellation()
-        return chunks.withLock { $0.take() } ?? Data()
+        return chunks.data.withLock { $0.take() } ?? Data()
     }
 
     private static func bytes(of file: URL, limit: Int) throws -> Data {
