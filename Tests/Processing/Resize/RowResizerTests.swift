@@ -72,7 +72,8 @@ import Testing
     }
 
     @Test(arguments: [PixelFormat.gray8, .rgba8])
-    func `result rows are passed on at most three rows after their source rows have arrived`(format: PixelFormat) throws {
+    func `result rows are passed on at most three rows after their source rows have arrived`(format: PixelFormat) throws
+    {
         let target = PixelSize(width: 40, height: 40)
         let pixels = PixelBuffer.noise(400, 400, format, .opaque, seed: 7)
         let counter = RowCounter()
