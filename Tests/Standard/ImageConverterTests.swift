@@ -476,16 +476,16 @@ struct ImageConverterTests {
         var options = DecodingOptions(target: TargetSize(box))
         options.isFiltered = true
         let decoding = try CodecRegistry.standard.open(file).decodingByteCount(options)
-        // The filter of the resize needs more than 16 bytes for each column.
+        // The filter of the resize needs more than 32 bytes for each column.
         func convert(limit: Int) throws -> Data {
             let limits = DecodingLimits(maximumByteCount: limit)
             return try ImageConverter(limits: limits).convert(file, to: .png(), fitting: box)
         }
 
-        let error = #expect(throws: ImageDecodingError.self) { try convert(limit: decoding + 16 * wide.width) }
+        let error = #expect(throws: ImageDecodingError.self) { try convert(limit: decoding + 32 * wide.width) }
 
         #expect(error?.code == .exceedsLimit)
-        let result = try convert(limit: decoding + 32 * wide.width)
+        let result = try convert(limit: decoding + 64 * wide.width)
         #expect(try CodecRegistry.standard.decode(result).size == PixelSize(width: 16, height: 1))
     }
 
