@@ -60,7 +60,8 @@ import Testing
 
         #expect(counter.rows == 4000)
         #expect(data.count > 200_000)
-        #expect(growth < 16 << 20)
+        // The threads of other tests count as well.
+        #expect(growth < 24 << 20)
     }
 
     @Test func `rows of a lossy image are delivered while its bytes arrive`() throws {
