@@ -7,6 +7,8 @@ package protocol PageDecoding: ImageDecoding {
     var page: Int { get set }
 }
 
+// Types are tested here, and not by requirements of `ImageDecoding`, so that decoders of other formats, also those of
+// apps, need not know of pages.
 extension ImageDecoding {
     /// The index of the page that is decoded; 0 for a decoder of a format without pages.
     package var selectedPage: Int { (self as? any PageDecoding)?.page ?? 0 }

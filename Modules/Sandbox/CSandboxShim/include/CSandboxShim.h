@@ -16,7 +16,7 @@ typedef struct alcedo_sandbox_request {
     uint8_t pixel_format, alpha_mode, target_mode, flags, tolerance;
     uint64_t name_count, input_count;
     uint64_t session;
-    /// The index of a frame, or the argument of a conversion.
+    /// The index of a frame or of a page, or the argument of a conversion.
     int64_t index;
     int64_t limits[6];
     int64_t target[2];
